@@ -1,0 +1,96 @@
+// dlopen and its relatives, as private code sees them.
+//
+// In private copies of libraries, calls of dlopen, dlsym, dladdr, dlerror and
+// dlclose are renamed to the functions below, so that what Python code loads or
+// looks up by name (ctypes, cffi, numba, extensions that load further ones)
+// follows the isolation policy, and "this program" means this interpreter and
+// not a CPython that the host may have. CPython's own import of extension
+// modules comes in through _PyImport_FindSharedFuncptr.
+//
+// Threads: as the originals. Errors are kept per thread, as dlerror() demands.
+#include <dlfcn.h>
+
+#include <cstring>
+#include <string>
+
+#include "interpreter/host_connection.h"
+#include "interpreter/reference.h"
+
+namespace {
+
+// The message that the next multipy_dlerror() of this thread returns. A plain
+// pointer, so that the thread-local has no destructor, which would keep this
+// library loaded until the thread ends.
+thread_local char* pendingError = nullptr;
+thread_local char* reportedError = nullptr;
+
+void setError(const std::string& message) {
+  std::free(pendingError);
+  pendingError = strdup(message.c_str());
+}
+
+}  // namespace
+
+#define MULTIPY_EXPORT __attribute__((visibility("default")))
+
+extern "C" {
+
+MULTIPY_EXPORT void* multipy_dlopen(const char* name, int flags) {
+  std::string error;
+  const auto* host = multipy::host();
+  void* handle =
+      host->open(host->context, name, flags, __builtin_return_address(0), error);
+  if (!handle) setError(error);
+  return handle;
+}
+
+MULTIPY_EXPORT void* multipy_dlsym(void* handle, const char* name) {
+  const auto* host = multipy::host();
+  void* address = host->symbol(host->context, handle, name, __builtin_return_address(0));
+  if (!address) setError(std::string("undefined symbol: ") + name);
+  return address;
+}
+
+MULTIPY_EXPORT char* multipy_dlerror() {
+  std::free(reportedError);
+  reportedError = pendingError;
+  pendingError = nullptr;
+  return reportedError ? reportedError : dlerror();
+}
+
+MULTIPY_EXPORT int multipy_dladdr(const void* address, Dl_info* info) {
+  const int found = dladdr(address, info);
+  if (found && info->dli_fname) {
+    const auto* host = multipy::host();
+    if (const char* original = host->originalOf(host->context, info->dli_fname))
+      info->dli_fname = original;
+  }
+  return found;
+}
+
+// The handles given out by multipy_dlopen belong to the private space, which
+// closes them when the interpreter ends: other private libraries may rely on them.
+MULTIPY_EXPORT int multipy_dlclose(void*) { return 0; }
+
+using dl_funcptr = void (*)();
+
+// Overrides CPython's own of the same name (Python/dynload_shlib.c), which the
+// build makes weak. The GIL stays held, as it does there: static initialisers
+// of extension modules may count on it.
+dl_funcptr _PyImport_FindSharedFuncptr(const char* prefix, const char* shortName,
+                                       const char* path, FILE*) {
+  const auto* host = multipy::host();
+  std::string error;
+  void* handle = host->load(host->context, path, error);
+  if (!handle) {
+    const auto message = multipy::Reference::take(PyUnicode_FromString(error.c_str()));
+    const auto name = multipy::Reference::take(PyUnicode_FromString(shortName));
+    const auto file = multipy::Reference::take(PyUnicode_DecodeFSDefault(path));
+    if (message && name && file) PyErr_SetImportError(message.get(), name.get(), file.get());
+    return nullptr;
+  }
+  const std::string symbol = std::string(prefix) + "_" + shortName;
+  return reinterpret_cast<dl_funcptr>(dlsym(handle, symbol.c_str()));
+}
+
+}  // extern "C"

@@ -1,0 +1,102 @@
+// The memory of one interpreter: every byte that CPython allocates comes from
+// one reserved range of address space, so that the owner of a Python object can
+// be told from its address, and so that all of it can be given back at the end.
+//
+// Two allocators share the range and grow towards each other:
+//
+//   begin ──► blocks (malloc-like)   ...unused, PROT_NONE...   arenas ◄── end
+//
+// Blocks serve PyMem_RawMalloc and whatever pymalloc does not take (more than
+// 512 bytes): two-level segregated fit (Masmano et al., "TLSF: a New Dynamic
+// Memory Allocator for Real-Time Systems", ECRTS 2004) with boundary tags,
+// 8 bytes of overhead per block, constant time, neighbours coalesced.
+// Arenas are pymalloc's own 1 MiB pieces. Freed arenas stay backed and are used
+// again: giving each back with madvise() stalls all threads of the process (TLB
+// shootdown), and pymalloc frees and takes arenas all the time.
+//
+// Threads: all members from any thread (one mutex); no GIL needed. For fork,
+// call lockForFork() before and unlockAfterFork() after it in parent and child.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+namespace multipy {
+
+class Heap {
+ public:
+  Heap() = default;
+  Heap(const Heap&) = delete;
+  Heap& operator=(const Heap&) = delete;
+
+  /// Takes over [begin, begin + size), reserved with PROT_NONE, page-aligned.
+  void adopt(void* begin, std::size_t size);
+
+  /// As malloc and friends (16-byte aligned), but a request of 0 bytes gives a
+  /// block of its own, as PyMem_RawMalloc must. Null when the range is full or
+  /// the kernel has no memory.
+  void* allocate(std::size_t size);
+  void* allocateZeroed(std::size_t count, std::size_t size);
+  void* reallocate(void* block, std::size_t size);
+  void free(void* block);
+
+  void* allocateArena(std::size_t size);
+  void freeArena(void* arena, std::size_t size);
+
+  /// Gives all pages back to the kernel; the range is PROT_NONE again. Nothing
+  /// allocated here may be touched afterwards; free() of it is ignored.
+  void releaseAll();
+
+  void lockForFork() { mutex_.lock(); }
+  void unlockAfterFork() { mutex_.unlock(); }
+
+  struct Usage {
+    std::size_t blockBytes;  // in allocated blocks, headers included
+    std::size_t blockSpace;  // mapped for blocks
+    std::size_t arenaSpace;  // mapped for arenas
+  };
+  Usage usage();
+
+ private:
+  struct Block;
+  static constexpr int kSecondLevelBits = 4;
+  static constexpr int kSecondLevels = 1 << kSecondLevelBits;
+  static constexpr int kFirstLevels = 36;  // up to 32 GiB and beyond
+
+  struct Level {
+    int first;
+    int second;
+  };
+  static Level levelOf(std::size_t size);
+  static Level levelThatFits(std::size_t size);
+
+  Block* find(std::size_t size);
+  void insert(Block* block);
+  void remove(Block* block);
+  bool grow(std::size_t atLeast);
+  void* use(Block* block, std::size_t size);
+  void trim(Block* block, std::size_t size);
+  void release(Block* block);
+  void giveBackPages(Block* block);
+  static std::size_t blockSizeFor(std::size_t request);
+
+  std::mutex mutex_;
+  char* begin_ = nullptr;
+  char* end_ = nullptr;
+  char* blocksEnd_ = nullptr;    // first byte that is not mapped for blocks
+  char* arenasBegin_ = nullptr;  // last byte that is, for arenas
+  std::size_t used_ = 0;
+  uint64_t firstLevelMap_ = 0;
+  std::array<uint32_t, kFirstLevels> secondLevelMap_{};
+  std::array<std::array<Block*, kSecondLevels>, kFirstLevels> free_{};
+  struct Arena {
+    void* begin;
+    std::size_t size;
+  };
+  std::vector<Arena> freeArenas_;
+};
+
+}  // namespace multipy

@@ -1,0 +1,74 @@
+// What the host process gives to one interpreter: the only thing that code in
+// libinterpreter.so knows of the host. Both sides are built from one tree with
+// one compiler and one set of torch headers, so C++ types may cross; C++
+// exceptions may not (libinterpreter.so can be unloaded, and with it the code
+// that an exception's vtable points to), except through functions marked
+// "throws" below, which are called by torch and throw what torch expects.
+//
+// Threads: every function may be called from any thread, with or without a GIL,
+// and none of them waits for a GIL.
+#pragma once
+
+#include <ATen/core/TensorBase.h>
+#include <ATen/core/ivalue.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "interpreter/torch_routes.h"
+
+struct _object;  // PyObject, opaque to the host
+
+namespace multipy {
+
+/// libtorch_python's own functions, looked up in this interpreter's private
+/// copy (src/torch/python_binding.cpp holds the names, per torch version).
+struct TorchPython {
+  /// Shape of pybind11::object for the ABI: one owned pointer, not trivially
+  /// copyable, so returned through memory. Its reference is ours to drop.
+  struct OwnedObject {
+    _object* pointer;
+    OwnedObject(const OwnedObject&) = delete;
+    ~OwnedObject() {}
+  };
+  /// THPVariable_Wrap: new reference. Throws python_error.
+  _object* (*wrap)(const at::TensorBase&);
+  /// &THPVariableClass: torch.Tensor, null until torch._C is initialised.
+  _object** variableClass;
+  /// torch::jit::toPyObject. Throws.
+  OwnedObject (*toPyObject)(c10::IValue);
+  /// torch::jit::toIValue(py::handle, TypePtr, optional<int32_t>). Throws.
+  c10::IValue (*toIValue)(_object*, const c10::TypePtr&, std::optional<int32_t>);
+};
+
+struct HostServices {
+  void* context;  // first argument of the functions below
+  int slot;       // this interpreter's number
+
+  // --- loading (loader/private_space.h); null/false and a message on failure
+  void* (*load)(void* context, const char* path, std::string& error);
+  void* (*open)(void* context, const char* name, int flags, const void* caller, std::string& error);
+  void* (*symbol)(void* context, void* handle, const char* name, const void* caller);
+  const char* (*originalOf)(void* context, const char* copy);
+
+  // --- threads: which interpreter the calling thread is in (-1: none)
+  int (*current)();
+  void (*setCurrent)(int slot);
+
+  // --- source of a module registered with registerModuleSource
+  bool (*moduleSource)(void* context, const char* name, std::string& source);
+
+  // --- torch
+  /// Null until libtorch_python is loaded in this interpreter.
+  const TorchPython* (*torchPython)(void* context);
+  /// A tensor crosses the boundary: a fresh TensorImpl over a fresh StorageImpl
+  /// on the same bytes. `owner` is the slot it comes from, -1 for C++. On refusal
+  /// gives an undefined tensor and says why in `error`.
+  at::Tensor (*crossTensor)(const at::Tensor& tensor, int owner, std::string& error);
+  /// Where redirected symbols of private torch libraries go.
+  const TorchRoutes* routes;
+};
+
+}  // namespace multipy

@@ -1,0 +1,71 @@
+// The table that the host gets, and the functions in it that are too small for
+// a file of their own.
+#include "interpreter/interpreter_api.h"
+
+#include "interpreter/host_connection.h"
+#include "interpreter/lifecycle.h"
+#include "interpreter/objects.h"
+#include "interpreter/reference.h"
+#include "interpreter/values.h"
+
+namespace multipy {
+namespace {
+
+void* threadState() { return PyGILState_GetThisThreadState(); }
+
+// A state made for a thread is also what PyGILState_Ensure finds there, so that
+// C code of extensions (pybind11's gil_scoped_acquire) reuses it.
+void* newThreadState() { return PyThreadState_New(PyInterpreterState_Main()); }
+
+void acquire(void* state) { PyEval_RestoreThread(static_cast<PyThreadState*>(state)); }
+void release() { PyEval_SaveThread(); }
+
+bool holdsGil() {
+  PyThreadState* mine = PyGILState_GetThisThreadState();
+  return mine && mine == _PyThreadState_UncheckedGet();
+}
+
+void discardThreadState(void* given) {
+  auto* state = static_cast<PyThreadState*>(given);
+  PyThreadState_Clear(state);
+  PyThreadState_Delete(state);
+}
+
+void incref(Handle object) { Py_INCREF(object); }
+void decref(Handle object) { Py_DECREF(object); }
+
+constexpr InterpreterApi api = {
+    .version = kInterpreterApiVersion,
+    .attach = connectHost,
+    .initialize = initializeInterpreter,
+    .finalize = finalizeInterpreter,
+    .threadState = threadState,
+    .newThreadState = newThreadState,
+    .acquire = acquire,
+    .release = release,
+    .holdsGil = holdsGil,
+    .discardThreadState = discardThreadState,
+    .global = globalObject,
+    .fromIValue = objectFromIValue,
+    .toIValue = fromPython,
+    .call = callObject,
+    .callIValues = callWithIValues,
+    .callToIValue = callToIValue,
+    .attr = objectAttribute,
+    .hasattr = objectHasAttribute,
+    .incref = incref,
+    .decref = decref,
+    .pickle = pickleObject,
+    .unpickle = unpickleObject,
+    .openPackage = openPackage,
+    .run = runSource,
+    .argumentNames = argumentNames,
+};
+
+}  // namespace
+}  // namespace multipy
+
+extern "C" __attribute__((visibility("default"))) const multipy::InterpreterApi*
+multipy_interpreter_api() {
+  return &multipy::api;
+}

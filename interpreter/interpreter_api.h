@@ -1,0 +1,126 @@
+// What one libinterpreter.so gives to the host: a table of functions, found
+// under the one symbol `multipy_interpreter_api`. The only thing that the host
+// knows of CPython.
+//
+// Two rules hold for every function:
+//   - it never throws: it returns null/false and fills `Failure`;
+//   - those under "with the GIL" are called by a thread that has entered this
+//     interpreter (enter()); the others say what they need.
+// A Handle is one owned reference to a Python object.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+#include <ATen/core/ivalue.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "interpreter/host_services.h"
+
+namespace caffe2::serialize {
+class ReadAdapterInterface;
+}
+
+namespace multipy {
+
+using Handle = _object*;
+
+struct InterpreterConfig {
+  std::string executable;           // the environment's python: sys.executable; decides prefix and stdlib
+  std::vector<std::string> extraPaths;  // put behind sys.path's own (PathEnvironment)
+  void* heapBegin = nullptr;        // reserved address space (PROT_NONE) for all Python memory
+  std::size_t heapSize = 0;         // bytes
+};
+
+/// Why a call failed; `kind` decides which exception the host throws.
+struct Failure {
+  enum class Kind { None, Python, ModuleNotFound, Conversion, Environment };
+  Kind kind = Kind::None;
+  std::string type;         // Python: qualified type name
+  std::string message;
+  std::string traceback;    // Python: formatted, may be empty
+  std::string module;       // ModuleNotFound
+  std::vector<std::string> searchPath;  // ModuleNotFound: sys.path then
+};
+
+/// A Python object as bytes and shared storages.
+struct Pickled {
+  std::string bytes;
+  /// One byte tensor per storage, already crossed: it aliases the original's
+  /// memory and belongs to C++.
+  std::vector<at::Tensor> storages;
+  /// TorchScript modules in it, as values that belong to C++.
+  std::vector<c10::IValue> values;
+  bool usesTorch = false;
+};
+
+struct KeywordArgument {
+  const std::string* name;
+  const c10::IValue* value;
+};
+
+struct InterpreterApi {
+  uint32_t version;  // kInterpreterApiVersion
+
+  /// First of all, right after dlopen: the host's functions, valid for as long
+  /// as this library is loaded. A donor (src/torch) gets no further than this.
+  void (*attach)(const HostServices*);
+
+  // --- life: called once each, by one and the same thread (the owner thread)
+  bool (*initialize)(const InterpreterConfig&, Failure&);
+  /// Runs atexit, waits for non-daemon threads, finalises, and gives the heap's
+  /// pages back. Nobody may be in, or enter, this interpreter from now on.
+  void (*finalize)();
+
+  // --- thread states and the GIL (no GIL needed to call)
+  /// This thread's PyThreadState here, or null. No cost to speak of.
+  void* (*threadState)();
+  /// Makes one for the calling thread. Null if out of memory.
+  void* (*newThreadState)();
+  /// Takes the GIL with the calling thread's own state.
+  void (*acquire)(void* threadState);
+  /// Gives the GIL up.
+  void (*release)();
+  /// Does the calling thread hold this interpreter's GIL?
+  bool (*holdsGil)();
+  /// With the GIL: clears and frees the state of a thread that has ended.
+  void (*discardThreadState)(void* threadState);
+
+  // --- objects, with the GIL
+  Handle (*global)(const char* module, const char* name, Failure&);
+  Handle (*fromIValue)(const c10::IValue&, Failure&);
+  bool (*toIValue)(Handle, c10::IValue* out, Failure&);
+  /// Positional objects; borrowed.
+  Handle (*call)(Handle callable, const Handle* args, std::size_t n, Failure&);
+  Handle (*callIValues)(Handle callable, const c10::IValue* args, std::size_t n,
+                        const KeywordArgument* kwargs, std::size_t nkw, Failure&);
+  /// callIValues and toIValue in one: the hot path.
+  bool (*callToIValue)(Handle callable, const c10::IValue* args, std::size_t n,
+                       const KeywordArgument* kwargs, std::size_t nkw, c10::IValue* out, Failure&);
+  Handle (*attr)(Handle, const char* name, Failure&);
+  /// 1, 0, or -1 with a failure (a property that raised something else).
+  int (*hasattr)(Handle, const char* name, Failure&);
+  void (*incref)(Handle);
+  void (*decref)(Handle);
+
+  // --- movables and packages, with the GIL
+  /// `importer`: the PackageImporter that the object came from, or null.
+  bool (*pickle)(Handle object, Handle importer, Pickled* out, Failure&);
+  Handle (*unpickle)(const Pickled&, Handle importer, Failure&);
+  /// A torch.package.PackageImporter that reads through `reader`.
+  Handle (*openPackage)(std::shared_ptr<caffe2::serialize::ReadAdapterInterface> reader,
+                        const char* name, Failure&);
+  /// Runs source text in a fresh namespace called `name`; for scripts and tests.
+  bool (*run)(const char* source, const char* name, Failure&);
+  /// Names of a callable's arguments, as IMethod wants them ("self" left out).
+  bool (*argumentNames)(Handle callable, std::vector<std::string>* out, Failure&);
+};
+
+inline constexpr uint32_t kInterpreterApiVersion = 1;
+inline constexpr const char* kInterpreterApiSymbol = "multipy_interpreter_api";
+using GetInterpreterApi = const InterpreterApi* (*)();
+
+}  // namespace multipy

@@ -1,0 +1,45 @@
+"""What every interpreter runs once, right after it has started."""
+
+import sys
+from importlib.machinery import ModuleSpec
+
+import _multipy_host
+
+
+class RegisteredModules:
+    """Finder and loader of modules given to registerModuleSource.
+
+    Asked before all other finders: what the program registers wins. The host is
+    asked at each import, so a module registered later is found too.
+    """
+
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        if _multipy_host.module_source(name) is None:
+            return None
+        return ModuleSpec(name, RegisteredModules, origin=f"<registered>/{name}.py")
+
+    @staticmethod
+    def create_module(spec):
+        return None
+
+    @staticmethod
+    def exec_module(module):
+        name = module.__spec__.name
+        source = _multipy_host.module_source(name)
+        exec(compile(source, module.__spec__.origin, "exec"), module.__dict__)
+
+    @staticmethod
+    def get_source(name):
+        """For tracebacks (linecache)."""
+        return _multipy_host.module_source(name)
+
+
+def start(extra_paths):
+    sys.meta_path.insert(0, RegisteredModules)
+    sys.path.extend(extra_paths)
+    # Whole lines of several interpreters stay whole, and none is lost when the
+    # program ends without destroying its interpreters.
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            stream.reconfigure(line_buffering=True)

@@ -1,0 +1,124 @@
+"""Python objects as bytes, and back, in this interpreter or another one.
+
+Storages (the bytes of tensors) and TorchScript modules are not pickled: they
+are handed over aside, by reference, so that N interpreters share one copy.
+"""
+
+import io
+import pickle
+import sys
+
+PROTOCOL = 4
+
+
+def _importer_of(package_importer):
+    from torch.package import OrderedImporter, sys_importer
+
+    return OrderedImporter(package_importer, sys_importer)
+
+
+class _Aside:
+    """What one pickle refers to without containing it."""
+
+    def __init__(self):
+        self.storages = []  # one uint8 tensor for each distinct storage
+        self.values = []  # what crosses as an IValue
+        self._index = {}  # address of the C++ StorageImpl -> index
+
+    def persistent_id(self, obj):
+        import torch
+
+        if isinstance(obj, torch.storage.TypedStorage):
+            return ("storage", self._add(obj._untyped_storage), str(obj.dtype)[len("torch."):])
+        if isinstance(obj, torch.UntypedStorage):
+            return ("storage", self._add(obj), None)
+        if isinstance(obj, torch.jit.ScriptModule):
+            self.values.append(obj)
+            return ("value", len(self.values) - 1)
+        return None
+
+    def _add(self, storage):
+        import torch
+
+        index = self._index.get(storage._cdata)
+        if index is None:
+            index = self._index[storage._cdata] = len(self.storages)
+            self.storages.append(torch.empty(0, dtype=torch.uint8, device=storage.device).set_(storage))
+        return index
+
+
+class _Pickler(pickle.Pickler):
+    def __init__(self, buffer, aside):
+        super().__init__(buffer, PROTOCOL)
+        self.persistent_id = aside.persistent_id
+
+
+class _Unpickler(pickle.Unpickler):
+    def __init__(self, buffer, persistent_load):
+        super().__init__(buffer)
+        self.persistent_load = persistent_load
+
+
+def dump(obj, package_importer):
+    """-> (bytes, byte tensors, values, whether torch is needed to load it)."""
+    buffer = io.BytesIO()
+    if "torch" not in sys.modules:
+        pickle.Pickler(buffer, PROTOCOL).dump(obj)
+        return buffer.getvalue(), [], [], False
+
+    aside = _Aside()
+    if package_importer is None:
+        _Pickler(buffer, aside).dump(obj)
+    else:
+        from torch.package._package_pickler import create_pickler
+
+        pickler = create_pickler(buffer, _importer_of(package_importer), PROTOCOL)
+        pickler._persistent_id = aside.persistent_id
+        pickler.dump(obj)
+    return buffer.getvalue(), aside.storages, aside.values, True
+
+
+def load(data, storages, values, package_importer, uses_torch):
+    if not uses_torch:
+        return pickle.loads(data)
+
+    import torch
+
+    untyped = [tensor.untyped_storage() for tensor in storages]
+
+    def persistent_load(reference):
+        kind, index, *rest = reference
+        if kind == "value":
+            return values[index]
+        if rest[0] is None:
+            return untyped[index]
+        return torch.storage.TypedStorage(
+            wrap_storage=untyped[index], dtype=getattr(torch, rest[0]), _internal=True
+        )
+
+    if package_importer is None:
+        return _Unpickler(io.BytesIO(data), persistent_load).load()
+    from torch.package._package_unpickler import PackageUnpickler
+
+    unpickler = PackageUnpickler(_importer_of(package_importer), io.BytesIO(data))
+    unpickler.persistent_load = persistent_load
+    return unpickler.load()
+
+
+def open_package(file, name):
+    """A PackageImporter over one of the host's package files."""
+    from torch.package import PackageImporter
+
+    importer = PackageImporter(file)
+    importer.filename = name
+    return importer
+
+
+def argument_names(function):
+    import inspect
+
+    return [
+        p.name
+        for p in inspect.signature(function).parameters.values()
+        if p.kind is not p.VAR_POSITIONAL and p.kind is not p.VAR_KEYWORD
+    ]

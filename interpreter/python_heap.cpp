@@ -1,0 +1,49 @@
+#include "interpreter/python_heap.h"
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#include <unistd.h>
+
+#include "interpreter/heap.h"
+
+namespace multipy {
+namespace {
+
+// Never destroyed: static destructors of other private libraries may still free.
+Heap& heap() {
+  static Heap* const one = new Heap;
+  return *one;
+}
+
+void* rawMalloc(void*, std::size_t size) { return heap().allocate(size); }
+void* rawCalloc(void*, std::size_t count, std::size_t size) {
+  return heap().allocateZeroed(count, size);
+}
+void* rawRealloc(void*, void* block, std::size_t size) { return heap().reallocate(block, size); }
+void rawFree(void*, void* block) { heap().free(block); }
+void* arenaAlloc(void*, std::size_t size) { return heap().allocateArena(size); }
+void arenaFree(void*, void* arena, std::size_t size) { heap().freeArena(arena, size); }
+
+}  // namespace
+
+void adoptPythonHeap(void* begin, std::size_t size) {
+  heap().adopt(begin, size);
+  PyMemAllocatorEx raw{nullptr, rawMalloc, rawCalloc, rawRealloc, rawFree};
+  PyMem_SetAllocator(PYMEM_DOMAIN_RAW, &raw);
+  PyObjectArenaAllocator arenas{nullptr, arenaAlloc, arenaFree};
+  PyObject_SetArenaAllocator(&arenas);
+}
+
+void releasePythonHeap() { heap().releaseAll(); }
+
+}  // namespace multipy
+
+// os.fork() while another thread is in the allocator would leave its lock held
+// in the child for ever; glibc does the same for its malloc.
+extern "C" pid_t __real_fork();
+extern "C" pid_t __wrap_fork() {
+  multipy::heap().lockForFork();
+  const pid_t pid = __real_fork();
+  multipy::heap().unlockAfterFork();
+  return pid;
+}

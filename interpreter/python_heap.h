@@ -1,0 +1,15 @@
+// CPython's memory, taken from this interpreter's Heap.
+#pragma once
+
+#include <cstddef>
+
+namespace multipy {
+
+/// Before anything of CPython allocates: the raw domain and pymalloc's arenas
+/// come from [begin, begin + size) from now on.
+void adoptPythonHeap(void* begin, std::size_t size);
+
+/// After finalisation: all pages go back to the kernel.
+void releasePythonHeap();
+
+}  // namespace multipy

@@ -1,0 +1,53 @@
+// An owned reference to a Python object. A raw PyObject* in this folder is
+// always a borrowed one, or is named "new" where the C API says so.
+//
+// Threads: only with this interpreter's GIL.
+#pragma once
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include <utility>
+
+namespace multipy {
+
+class Reference {
+ public:
+  Reference() = default;
+  /// Takes over a new reference (may be null: an error is set).
+  static Reference take(PyObject* newReference) { return Reference(newReference); }
+  static Reference borrow(PyObject* borrowed) {
+    Py_XINCREF(borrowed);
+    return Reference(borrowed);
+  }
+  Reference(Reference&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
+  Reference& operator=(Reference&& other) noexcept {
+    Reference old(std::exchange(object_, std::exchange(other.object_, nullptr)));
+    return *this;
+  }
+  Reference(const Reference&) = delete;
+  Reference& operator=(const Reference&) = delete;
+  ~Reference() { Py_XDECREF(object_); }
+
+  PyObject* get() const { return object_; }
+  PyObject* release() { return std::exchange(object_, nullptr); }
+  explicit operator bool() const { return object_ != nullptr; }
+
+ private:
+  explicit Reference(PyObject* object) : object_(object) {}
+  PyObject* object_ = nullptr;
+};
+
+/// Raised errors that are set aside while something else runs.
+class ErrorsAside {
+ public:
+  ErrorsAside() { PyErr_Fetch(&type_, &value_, &traceback_); }
+  ~ErrorsAside() { PyErr_Restore(type_, value_, traceback_); }
+  ErrorsAside(const ErrorsAside&) = delete;
+  ErrorsAside& operator=(const ErrorsAside&) = delete;
+
+ private:
+  PyObject *type_, *value_, *traceback_;
+};
+
+}  // namespace multipy

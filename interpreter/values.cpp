@@ -1,0 +1,432 @@
+#include "interpreter/values.h"
+
+#include <ATen/core/Dict.h>
+#include <ATen/core/List.h>
+#include <ATen/core/enum_type.h>
+#include <ATen/core/function_schema.h>
+#include <ATen/core/jit_type.h>
+
+#include "interpreter/failure.h"
+#include "interpreter/torch_bridge.h"
+
+namespace multipy {
+namespace {
+
+// =================================================================== to Python
+
+PyObject* fromNew(PyObject* newReference, Failure& failure) {
+  if (!newReference) takePythonError(failure);
+  return newReference;
+}
+
+PyObject* stringToPython(const std::string& text, Failure& failure) {
+  return fromNew(PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "strict"),
+                 failure);
+}
+
+template <typename Elements, typename Convert>
+PyObject* listToPython(const Elements& elements, Failure& failure, Convert&& convert) {
+  auto list = Reference::take(fromNew(PyList_New(static_cast<Py_ssize_t>(elements.size())), failure));
+  if (!list) return nullptr;
+  Py_ssize_t i = 0;
+  for (const auto& element : elements) {
+    PyObject* item = convert(element);
+    if (!item) return nullptr;
+    PyList_SET_ITEM(list.get(), i++, item);
+  }
+  return list.release();
+}
+
+PyObject* complexToPython(c10::complex<double> value, Failure& failure) {
+  return fromNew(PyComplex_FromDoubles(value.real(), value.imag()), failure);
+}
+
+PyObject* anyListToPython(const c10::IValue& value, Failure& failure) {
+  const auto keep = [&](PyObject* item) { return fromNew(item, failure); };
+  if (value.isIntList())
+    return listToPython(value.toIntVector(), failure,
+                        [&](int64_t v) { return keep(PyLong_FromLongLong(v)); });
+  if (value.isDoubleList())
+    return listToPython(value.toDoubleVector(), failure,
+                        [&](double v) { return keep(PyFloat_FromDouble(v)); });
+  if (value.isTensorList())
+    return listToPython(value.toTensorVector(), failure,
+                        [&](const at::Tensor& v) { return tensorToPython(v, failure); });
+  return listToPython(value.toListRef(), failure,
+                      [&](const c10::IValue& v) { return toPython(v, failure); });
+}
+
+// collections.namedtuple(typename, fields)
+Reference namedTupleType(const c10::TupleType& type, Failure& failure) {
+  const c10::FunctionSchema& schema = *type.schema();
+  const auto names = Reference::take(PyList_New(0));
+  for (const auto& argument : schema.arguments()) {
+    const auto name = Reference::take(PyUnicode_FromString(argument.name().c_str()));
+    if (!names || !name || PyList_Append(names.get(), name.get()) != 0) break;
+  }
+  const auto collections =
+      Reference::take(PyErr_Occurred() ? nullptr : PyImport_ImportModule("collections"));
+  auto made = Reference::take(collections ? PyObject_CallMethod(collections.get(), "namedtuple", "sO",
+                                                                type.name()->name().c_str(), names.get())
+                                          : nullptr);
+  if (!made) takePythonError(failure);
+  return made;
+}
+
+PyObject* tupleToPython(const c10::IValue& value, Failure& failure) {
+  const auto& elements = value.toTupleRef().elements();
+  auto tuple = Reference::take(fromNew(PyTuple_New(static_cast<Py_ssize_t>(elements.size())), failure));
+  if (!tuple) return nullptr;
+  for (std::size_t i = 0; i < elements.size(); i++) {
+    PyObject* item = toPython(elements[i], failure);
+    if (!item) return nullptr;
+    PyTuple_SET_ITEM(tuple.get(), static_cast<Py_ssize_t>(i), item);
+  }
+  const auto type = value.toTupleRef().type();
+  if (!type->schema() || !type->name()) return tuple.release();
+  const Reference named = namedTupleType(*type, failure);
+  return named ? fromNew(PyObject_CallObject(named.get(), tuple.get()), failure) : nullptr;
+}
+
+PyObject* dictToPython(const c10::IValue& value, Failure& failure) {
+  auto dict = Reference::take(fromNew(PyDict_New(), failure));
+  if (!dict) return nullptr;
+  for (const auto& entry : value.toGenericDict()) {
+    const auto key = Reference::take(toPython(entry.key(), failure));
+    const auto item = Reference::take(key ? toPython(entry.value(), failure) : nullptr);
+    if (!item) return nullptr;
+    if (PyDict_SetItem(dict.get(), key.get(), item.get()) != 0) return fromNew(nullptr, failure);
+  }
+  return dict.release();
+}
+
+// ================================================================= from Python
+
+// The static type of an element, without looking into tensors.
+c10::TypePtr elementType(const c10::IValue& value) {
+  return value.isTensor() ? c10::TypePtr(c10::TensorType::get()) : value.type();
+}
+
+bool alike(const c10::TypePtr& a, const c10::TypePtr& b) { return a == b || *a == *b; }
+
+// What all have in common, AnyType where they differ or there are none.
+c10::TypePtr commonType(const std::vector<c10::IValue>& values) {
+  if (values.empty()) return c10::AnyType::get();
+  c10::TypePtr common = elementType(values.front());
+  for (const c10::IValue& value : values)
+    if (!alike(common, elementType(value))) return c10::AnyType::get();
+  return common;
+}
+
+// Guards against self-containing objects: RecursionError, as Python has it.
+class Depth {
+ public:
+  explicit Depth(Failure& failure) : entered_(Py_EnterRecursiveCall(" while converting to an IValue") == 0) {
+    if (!entered_) takePythonError(failure);
+  }
+  ~Depth() {
+    if (entered_) Py_LeaveRecursiveCall();
+  }
+  explicit operator bool() const { return entered_; }
+
+ private:
+  bool entered_;
+};
+
+bool intFromPython(PyObject* object, c10::IValue* out, Failure& failure) {
+  int overflow;
+  const long long value = PyLong_AsLongLongAndOverflow(object, &overflow);
+  if (overflow) {
+    conversionFailure(failure, "the int " + textOf(object).substr(0, 60) +
+                                   " does not fit an IValue's 64-bit integer: pass it as str or float");
+    return false;
+  }
+  if (value == -1 && PyErr_Occurred()) {
+    takePythonError(failure);
+    return false;
+  }
+  *out = static_cast<int64_t>(value);
+  return true;
+}
+
+bool stringFromPython(PyObject* object, c10::IValue* out, Failure& failure) {
+  Py_ssize_t size;
+  const char* text = PyUnicode_AsUTF8AndSize(object, &size);
+  if (!text) {
+    takePythonError(failure);
+    return false;
+  }
+  *out = std::string(text, size);
+  return true;
+}
+
+bool bytesFromPython(PyObject* object, c10::IValue* out) {
+  *out = PyBytes_Check(object)
+             ? std::string(PyBytes_AS_STRING(object), PyBytes_GET_SIZE(object))
+             : std::string(PyByteArray_AS_STRING(object), PyByteArray_GET_SIZE(object));
+  return true;
+}
+
+// Items of a list or tuple; the sequence may change under us while items that
+// have Python code are converted, so each is held and the size is read again.
+bool itemsFromPython(PyObject* sequence, std::vector<c10::IValue>* out, Failure& failure) {
+  const Depth depth(failure);
+  if (!depth) return false;
+  const bool isList = PyList_Check(sequence);
+  out->reserve(static_cast<std::size_t>(Py_SIZE(sequence)));
+  for (Py_ssize_t i = 0; i < Py_SIZE(sequence); i++) {
+    const auto item = Reference::borrow(isList ? PyList_GET_ITEM(sequence, i)
+                                               : PyTuple_GET_ITEM(sequence, i));
+    if (!fromPython(item.get(), &out->emplace_back(), failure)) return false;
+  }
+  return true;
+}
+
+bool listFromPython(PyObject* object, c10::IValue* out, Failure& failure) {
+  std::vector<c10::IValue> items;
+  if (!itemsFromPython(object, &items, failure)) return false;
+  c10::impl::GenericList list(commonType(items));
+  list.reserve(items.size());
+  for (c10::IValue& item : items) list.push_back(std::move(item));
+  *out = std::move(list);
+  return true;
+}
+
+// Field names of a collections.namedtuple or typing.NamedTuple; empty for others.
+std::vector<std::string> tupleFields(PyObject* object) {
+  std::vector<std::string> names;
+  if (PyTuple_CheckExact(object)) return names;
+  const auto fields = Reference::take(PyObject_GetAttrString(object, "_fields"));
+  if (!fields || !PyTuple_Check(fields.get())) {
+    PyErr_Clear();
+    return names;
+  }
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(fields.get()); i++)
+    names.push_back(textOf(PyTuple_GET_ITEM(fields.get(), i)));
+  return names;
+}
+
+bool tupleFromPython(PyObject* object, c10::IValue* out, Failure& failure) {
+  std::vector<c10::IValue> items;
+  if (!itemsFromPython(object, &items, failure)) return false;
+  const std::vector<std::string> names = tupleFields(object);
+  if (names.empty() || names.size() != items.size()) {
+    *out = c10::ivalue::Tuple::create(std::move(items));
+    return true;
+  }
+  std::vector<c10::TypePtr> types;
+  for (const c10::IValue& item : items) types.push_back(elementType(item));
+  auto type = c10::TupleType::createNamed(
+      c10::QualifiedName("__torch__." + typeName(Py_TYPE(object))), names, types);
+  *out = c10::ivalue::Tuple::createNamed(std::move(items), std::move(type));
+  return true;
+}
+
+bool isHashableKey(const c10::IValue& key) {
+  return key.isString() || key.isInt() || key.isDouble() || key.isBool() || key.isComplexDouble() ||
+         key.isTensor() || key.isDevice();
+}
+
+bool dictFromPython(PyObject* object, c10::IValue* out, Failure& failure) {
+  const Depth depth(failure);
+  if (!depth) return false;
+  // A list of pairs first: converting may run Python code that changes the dict.
+  const auto pairs = Reference::take(PyDict_Items(object));
+  if (!pairs) {
+    takePythonError(failure);
+    return false;
+  }
+  std::vector<c10::IValue> keys, values;
+  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(pairs.get()); i++) {
+    PyObject* pair = PyList_GET_ITEM(pairs.get(), i);
+    PyObject* key = PyTuple_GET_ITEM(pair, 0);
+    if (!fromPython(key, &keys.emplace_back(), failure)) return false;
+    if (!isHashableKey(keys.back())) {
+      conversionFailure(failure, "a dict with a key of type '" + typeName(Py_TYPE(key)) +
+                                     "' has no IValue form: keys may be str, int, float, bool, "
+                                     "complex, torch.Tensor or torch.device");
+      return false;
+    }
+    if (!fromPython(PyTuple_GET_ITEM(pair, 1), &values.emplace_back(), failure)) return false;
+  }
+  c10::TypePtr keyType = commonType(keys);
+  if (keys.empty()) keyType = c10::StringType::get();
+  c10::impl::GenericDict dict(keyType, commonType(values));
+  dict.reserve(keys.size());
+  for (std::size_t i = 0; i < keys.size(); i++) dict.insert(std::move(keys[i]), std::move(values[i]));
+  *out = std::move(dict);
+  return true;
+}
+
+// ------------------------------------------------------------------------ enum
+
+PyObject* enumClass() {
+  static PyObject* cls = nullptr;
+  if (!cls) {
+    const auto module = Reference::take(PyImport_ImportModule("enum"));
+    cls = module ? PyObject_GetAttrString(module.get(), "Enum") : nullptr;
+    PyErr_Clear();
+  }
+  return cls;
+}
+
+bool isEnum(PyObject* object) {
+  PyObject* cls = enumClass();
+  return cls && PyType_IsSubtype(Py_TYPE(object), reinterpret_cast<PyTypeObject*>(cls));
+}
+
+bool attributeFromPython(PyObject* object, const char* name, c10::IValue* out, Failure& failure) {
+  const auto value = Reference::take(PyObject_GetAttrString(object, name));
+  if (!value) {
+    takePythonError(failure);
+    return false;
+  }
+  return fromPython(value.get(), out, failure);
+}
+
+bool enumFromPython(PyObject* object, c10::IValue* out, Failure& failure) {
+  auto* cls = reinterpret_cast<PyObject*>(Py_TYPE(object));
+  const auto members = Reference::take(PySequence_List(cls));
+  if (!members) {
+    takePythonError(failure);
+    return false;
+  }
+  std::vector<c10::EnumNameValue> all;
+  std::vector<c10::IValue> values;
+  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(members.get()); i++) {
+    PyObject* member = PyList_GET_ITEM(members.get(), i);
+    c10::IValue name, value;
+    if (!attributeFromPython(member, "name", &name, failure) ||
+        !attributeFromPython(member, "value", &value, failure))
+      return false;
+    all.emplace_back(name.toStringRef(), value);
+    values.push_back(value);
+  }
+  c10::IValue name, value;
+  if (!attributeFromPython(object, "name", &name, failure) ||
+      !attributeFromPython(object, "value", &value, failure))
+    return false;
+  auto type = c10::EnumType::create(c10::QualifiedName("__torch__." + typeName(Py_TYPE(object))),
+                                    commonType(values), std::move(all), {});
+  *out = c10::IValue(c10::make_intrusive<c10::ivalue::EnumHolder>(
+      std::move(type), name.toStringRef(), std::move(value)));
+  return true;
+}
+
+// The member of the Python class that the type is named after.
+PyObject* enumToPython(const c10::IValue& value, Failure& failure) {
+  const auto holder = value.toEnumHolder();
+  std::string module = holder->type()->qualifiedClassName().prefix();
+  const std::string cls = holder->type()->qualifiedClassName().name();
+  constexpr std::string_view root = "__torch__.";
+  if (module.starts_with(root)) module.erase(0, root.size());
+  const auto imported = Reference::take(PyImport_ImportModule(module.c_str()));
+  const auto type =
+      Reference::take(imported ? PyObject_GetAttrString(imported.get(), cls.c_str()) : nullptr);
+  return fromNew(type ? PyObject_GetAttrString(type.get(), holder->name().c_str()) : nullptr, failure);
+}
+
+// --------------------------------------------------------------------- others
+
+// A number of some other kind that says what integer it is (numpy.int64), and
+// is no container (a numpy array of one element says so too).
+bool isIndexNumber(PyObject* object) {
+  return PyIndex_Check(object) && !PySequence_Check(object);
+}
+
+bool indexFromPython(PyObject* object, c10::IValue* out, Failure& failure) {
+  const auto number = Reference::take(PyNumber_Index(object));
+  if (!number) {
+    takePythonError(failure);
+    return false;
+  }
+  return intFromPython(number.get(), out, failure);
+}
+
+bool numpyScalarFromPython(PyObject* object, c10::IValue* out, Failure& failure) {
+  const auto item = Reference::take(PyObject_CallMethod(object, "item", nullptr));
+  if (!item) {
+    takePythonError(failure);
+    return false;
+  }
+  return fromPython(item.get(), out, failure);
+}
+
+bool isNumpyScalar(PyObject* object) {
+  PyObject* numpy = PyDict_GetItemString(PyImport_GetModuleDict(), "numpy");
+  const auto generic = Reference::take(numpy ? PyObject_GetAttrString(numpy, "generic") : nullptr);
+  if (!generic) {
+    PyErr_Clear();
+    return false;
+  }
+  return PyObject_IsInstance(object, generic.get()) == 1;
+}
+
+void noForm(PyObject* object, Failure& failure) {
+  const std::string name = typeName(Py_TYPE(object));
+  std::string advice =
+      "return None, bool, int, float, complex, str, a tensor, or lists, tuples and dicts of these; "
+      "or keep it as an Obj";
+  if (name == "set" || name == "frozenset") advice = "convert it with list() or sorted()";
+  if (name == "numpy.ndarray") advice = "convert it with torch.from_numpy(), which shares the memory";
+  conversionFailure(failure, "a Python object of type '" + name + "' has no IValue form: " + advice);
+}
+
+}  // namespace
+
+PyObject* toPython(const c10::IValue& value, Failure& failure) {
+  if (value.isTensor()) return tensorToPython(value.toTensor(), failure);
+  if (value.isNone()) return Py_NewRef(Py_None);
+  if (value.isBool()) return Py_NewRef(value.toBool() ? Py_True : Py_False);
+  if (value.isInt()) return fromNew(PyLong_FromLongLong(value.toInt()), failure);
+  if (value.isDouble()) return fromNew(PyFloat_FromDouble(value.toDouble()), failure);
+  if (value.isString()) return stringToPython(value.toStringRef(), failure);
+  if (value.isComplexDouble()) return complexToPython(value.toComplexDouble(), failure);
+  if (value.isTuple()) return tupleToPython(value, failure);
+  if (value.isList()) return anyListToPython(value, failure);
+  if (value.isGenericDict()) return dictToPython(value, failure);
+  if (value.isEnum()) return enumToPython(value, failure);
+  return torchValueToPython(value, failure);
+}
+
+bool fromPython(PyObject* object, c10::IValue* out, Failure& failure) {
+  if (isTensor(object)) {
+    at::Tensor tensor = tensorFromPython(object, failure);
+    if (!tensor.defined()) return false;
+    *out = std::move(tensor);
+    return true;
+  }
+  if (object == Py_None) {
+    *out = c10::IValue();
+    return true;
+  }
+  if (PyBool_Check(object)) {
+    *out = object == Py_True;
+    return true;
+  }
+  if (PyLong_CheckExact(object)) return intFromPython(object, out, failure);
+  if (isEnum(object)) return enumFromPython(object, out, failure);  // IntEnum is an int, too
+  if (PyLong_Check(object)) return intFromPython(object, out, failure);
+  if (PyFloat_Check(object)) {
+    *out = PyFloat_AS_DOUBLE(object);
+    return true;
+  }
+  if (PyUnicode_Check(object)) return stringFromPython(object, out, failure);
+  if (PyTuple_Check(object)) return tupleFromPython(object, out, failure);
+  if (PyList_Check(object)) return listFromPython(object, out, failure);
+  if (PyDict_Check(object)) return dictFromPython(object, out, failure);
+  if (PyComplex_Check(object)) {
+    const Py_complex c = PyComplex_AsCComplex(object);
+    *out = c10::complex<double>(c.real, c.imag);
+    return true;
+  }
+  if (PyBytes_Check(object) || PyByteArray_Check(object)) return bytesFromPython(object, out);
+  if (torchValueFromPython(object, out, failure)) return true;
+  if (failure.kind != Failure::Kind::None) return false;
+  if (isNumpyScalar(object)) return numpyScalarFromPython(object, out, failure);
+  if (isIndexNumber(object)) return indexFromPython(object, out, failure);
+  noForm(object, failure);
+  return false;
+}
+
+}  // namespace multipy
