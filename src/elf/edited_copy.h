@@ -1,0 +1,76 @@
+// Writing an edited copy of a shared object.
+//
+// To glibc, a copy with another soname is simply another library: it gets its
+// own data, its own TLS, its own static initialisers. We never relocate and
+// never grow .dynsym or its hash and version tables: everything new goes into
+// one page-aligned blob (program headers, .dynamic, .dynstr) behind the file's
+// last byte, mapped by one PT_LOAD after the last one. See edited_copy.cpp.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "elf/shared_object.h"
+
+namespace multipy::elf {
+
+/// What becomes of STB_GNU_UNIQUE definitions. Kept as they are, glibc would
+/// join them across copies (and never unload the copy that came first).
+enum class UniqueSymbols {
+  /// Renamed to another string with the same hash, derived from `uniqueSalt`:
+  /// unique among the copies that share the salt, separate from all others.
+  /// Falls back to Weaken where no such name exists (see unique_names.h).
+  Rename,
+  /// STB_GNU_UNIQUE becomes STB_WEAK.
+  Weaken,
+  Keep,
+};
+
+struct Edits {
+  std::string soname{};                         // new DT_SONAME; empty: as it was
+  std::vector<std::string> neededFirst{};       // DT_NEEDED put before all others
+  std::map<std::string, std::string> needed{};  // DT_NEEDED (and verneed file) old → new
+  std::set<std::string> neededDropped{};        // DT_NEEDED (and its verneed) removed
+  /// What $ORIGIN becomes in RPATH, RUNPATH and NEEDED; empty: it stays.
+  std::string origin{};
+  /// Asked for each *undefined* symbol name; a non-empty answer is its new
+  /// name. The symbol loses its version requirement, since it is now somebody else's.
+  std::function<std::string(std::string_view)> renameUndefined{};
+  /// *Defined* symbols that are called through the library's own PLT and shall
+  /// be found elsewhere: old → new. The definition is no longer found by name.
+  std::map<std::string, std::string> renameDefined{};
+  UniqueSymbols unique = UniqueSymbols::Rename;
+  uint32_t uniqueSalt = 0;  // > 0 for Rename
+  /// Asked, unless `unique` is Keep, for the name of each STB_GNU_UNIQUE
+  /// definition: true if a shared library that the copy needs defines it too.
+  /// There is one such object in the process, then, and the copy's definition
+  /// is withdrawn in favour of it. Empty: none is.
+  std::function<bool(std::string_view)> uniqueShared{};
+};
+
+struct EditReport {
+  std::vector<std::string> renamed;  // old names of the symbols renamed, sorted, each once
+  uint32_t uniqueRenamed = 0;
+  uint32_t uniqueWeakened = 0;
+  uint32_t uniqueShared = 0;
+};
+
+struct EditedCopy {
+  std::vector<std::byte> bytes;
+  EditReport report;
+};
+
+/// The edited copy of `original`, as the bytes of a file. A copy may be edited
+/// again. Throws ElfError if the original does not allow it, InvalidArgument if
+/// the edits cannot be right.
+///
+/// Threads: may be called at once from many, also with one original.
+EditedCopy edit(const SharedObject& original, const Edits& edits);
+
+}  // namespace multipy::elf

@@ -1,0 +1,50 @@
+// What the fuzzer and the mutation test do with bytes that claim to be a shared
+// object: everything that the loader would. Only ElfError may come of it.
+#pragma once
+
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "elf/edited_copy.h"
+#include "multipy/runtime/Exception.h"
+
+namespace multipy::elf::testing {
+
+/// How far the bytes came.
+enum class Outcome { Refused, Read, Copied };
+
+inline Edits allEdits() {
+  Edits edits;
+  edits.soname = "libfuzzed-copy.so";
+  edits.neededFirst = {"/private/libinterpreter.so"};
+  edits.needed = {{"libm.so.6", "/private/libm.so"}, {"libother.so", "/private/libother.so"}};
+  edits.neededDropped = {"libstdc++.so.6"};
+  edits.origin = "/opt/environment/lib";
+  edits.renameUndefined = [](std::string_view name) {
+    return name.starts_with("g") ? "renamed_" + std::string(name) : std::string();
+  };
+  edits.renameDefined = {{"next", "elsewhere"}};
+  edits.uniqueSalt = 3;
+  edits.uniqueShared = [](std::string_view name) { return name.size() % 5 == 0; };
+  return edits;
+}
+
+inline Outcome exercise(std::vector<std::byte> bytes) {
+  auto outcome = Outcome::Refused;
+  try {
+    const auto object = SharedObject::parse(std::move(bytes), "fuzzed.so", Machine::x86_64());
+    static_cast<void>(object.needed());
+    for (uint32_t i = 1; i < object.symbolCount(); ++i) static_cast<void>(object.symbol(i));
+    outcome = Outcome::Read;
+    auto copy = edit(object, allEdits());
+    outcome = Outcome::Copied;
+    // Damage that the first reading has no reason to look at may refuse this
+    // one, and in no other way.
+    SharedObject::parse(std::move(copy.bytes), "copy of fuzzed.so", Machine::x86_64());
+  } catch (const runtime::ElfError&) {
+  }
+  return outcome;
+}
+
+}  // namespace multipy::elf::testing
