@@ -6,6 +6,7 @@
 #include "interpreter/lifecycle.h"
 #include "interpreter/objects.h"
 #include "interpreter/reference.h"
+#include "interpreter/threads.h"
 #include "interpreter/values.h"
 
 namespace multipy {
@@ -39,6 +40,7 @@ constexpr InterpreterApi api = {
     .attach = connectHost,
     .initialize = initializeInterpreter,
     .finalize = finalizeInterpreter,
+    .liveThreads = liveThreads,
     .threadState = threadState,
     .newThreadState = newThreadState,
     .acquire = acquire,

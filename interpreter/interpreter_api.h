@@ -74,6 +74,10 @@ struct InterpreterApi {
   /// Runs atexit, waits for non-daemon threads, finalises, and gives the heap's
   /// pages back. Nobody may be in, or enter, this interpreter from now on.
   void (*finalize)();
+  /// Threads started by Python that still exist (daemon threads do not end with
+  /// it): while there are any, this library must not be unloaded. No GIL needed,
+  /// also after finalize().
+  std::size_t (*liveThreads)();
 
   // --- thread states and the GIL (no GIL needed to call)
   /// This thread's PyThreadState here, or null. No cost to speak of.

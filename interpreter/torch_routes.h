@@ -1,18 +1,102 @@
 // Where a private libtorch_python's redirected calls end up.
 //
-// libtorch_python calls some 27 functions that change state which libtorch_cpu
-// has once per process. In private copies those calls are renamed to functions
-// of libinterpreter.so (interpreter/torch_shims.cpp), which know their
+// libtorch_python calls some thirty functions that change state which
+// libtorch_cpu has once per process. In private copies those calls are renamed
+// to functions of libinterpreter.so (torch_shims.cpp), which know their
 // interpreter's number statically and pass it on to this table, implemented by
-// the router in the host (src/torch).
+// the router in the host (src/torch). src/torch/redirected_symbols.cpp says
+// which name goes where.
+//
+// Arguments stand as the C++ ABI passes them (Itanium, System V): a class that
+// is not trivially copyable goes by address, also where the function takes it by
+// value; such a temporary remains its caller's. Types are only declared here, so
+// that the shims need no headers of torch.
+//
+// Threads: as the functions of torch that they stand for. No function waits for
+// a GIL. The functions may throw c10::Error, where torch's own would.
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <string>
+#include <typeinfo>
+
+struct _object;
 
 namespace multipy {
 
 struct TorchRoutes {
-  // filled in by src/torch
+  // --- torch::Library: schemas are shared, kernels are each interpreter's own
+  /// Library::Library(Kind, std::string ns, std::optional<DispatchKey>, file, line)
+  void (*libraryConstruct)(int slot, void* library, int kind, std::string* ns, std::uint32_t key,
+                           const char* file, std::uint32_t line);
+  /// Library::_def(FunctionSchema&&, OperatorName*, const std::vector<Tag>&, RegisterOrVerify)
+  void* (*libraryDefine)(int slot, void* library, void* schema, void* nameOut, const void* tags,
+                         int verify);
+  /// Library::_def(std::variant<OperatorName, FunctionSchema>&&, CppFunction&&, tags)
+  void* (*libraryDefineWithKernel)(int slot, void* library, void* nameOrSchema, void* kernel,
+                                   const void* tags);
+  /// Library::_impl(const char*, CppFunction&&, RegisterOrVerify)
+  void* (*libraryImplement)(int slot, void* library, const char* name, void* kernel, int verify);
+  /// Library::_fallback(CppFunction&&)
+  void* (*libraryFallback)(int slot, void* library, void* kernel);
+  /// OperatorEntry::hasKernelForDispatchKey(DispatchKey) const
+  bool (*hasKernel)(int slot, const void* entry, std::uint16_t key);
+  /// OperatorEntry::hasKernelForAnyDispatchKey(DispatchKeySet) const
+  bool (*hasAnyKernel)(int slot, const void* entry, std::uint64_t keys);
+
+  // --- the Python object of an operator, cached per interpreter by the shims
+  struct OperatorFacts {
+    const void* identity;      // the same for all handles of one operator
+    std::uint64_t generation;  // raised when an identity may get another meaning
+    const std::string* name;   // "aten::add"
+    const std::string* overload;
+  };
+  OperatorFacts (*operatorFacts)(const void* operatorHandle);
+  /// What purge() shall call, with the GIL, to drop such caches.
+  void (*onPurge)(int slot, void (*dropCaches)());
+  /// Throws c10::Error with this text.
+  void (*fail)(const char* message);
+
+  // --- PyInterpreter
+  /// A PyInterpreterHooksRegistry of this copy's own.
+  void* (*hooksRegistry)(int slot);
+  /// GPUTrace::set_trace(const PyInterpreter*)
+  void (*gpuTrace)(int slot, const void* interpreter);
+
+  // --- once per process
+  /// class_base::class_base(const std::string& ns, const std::string& name, std::string doc,
+  ///                        const std::type_info&, const std::type_info&)
+  void (*customClass)(int slot, void* self, const std::string* ns, const std::string* name,
+                      std::string* doc, const std::type_info* pointer, const std::type_info* capsule);
+  /// ClassType::addMethod(jit::Function*)
+  void (*addMethod)(int slot, void* classType, void* function);
+  /// registerCustomClassMethod(std::unique_ptr<jit::Function>)
+  void (*customClassMethod)(int slot, void* uniquePointer);
+  /// jit::registerOperator(Operator&&)
+  void (*registerOperator)(int slot, void* operation);
+  /// control_plane::registerHandler(const std::string&, HandlerFunc)
+  void (*registerHandler)(int slot, const std::string* name, void* handler);
+  /// jit::registerOpaqueType(const std::string&), jit::unregisterOpaqueType(...)
+  void (*registerOpaqueType)(int slot, const std::string* name);
+  void (*unregisterOpaqueType)(int slot, const std::string* name);
+
+  // --- the last writer wins in torch; here each interpreter has its own
+  /// Functions without state, by address.
+  void (*engine)(int slot, void* stub);                 // autograd::set_default_engine_stub
+  void (*compiledAutograd)(int slot, void* function);   // Engine::set_compiled_autograd
+  void (*tracer)(int slot, void* make);                 // python_tracer::registerTracer
+  void (*memoryTracer)(int slot, void* make);           // python_tracer::registerMemoryTracer
+  void (*printHandler)(int slot, void* function);       // jit::setPrintHandler
+  void (*callstack)(int slot, void* function);          // jit::tracer::setPythonCallstack
+  void (*sourceLocation)(int slot, void* function);     // jit::tracer::setRecordSourceLocation
+  void (*warn)(int slot, void* function);               // jit::tracer::setWarn
+  /// c10::SetStackTraceFetcher(std::function<std::string()>)
+  void (*stackFetcher)(int slot, std::function<std::string()>* fetcher);
+  /// lazy::GetPythonFramesFunction(): this interpreter's std::function to assign to
+  void* (*lazyFrames)(int slot);
+  /// CapturedTraceback::addPythonUnwinder(Python*)
+  void (*unwinder)(int slot, void* unwinder);
 };
 
 }  // namespace multipy

@@ -118,11 +118,17 @@ c10::TypePtr commonType(const std::vector<c10::IValue>& values) {
   return common;
 }
 
-// Guards against self-containing objects: RecursionError, as Python has it.
+// Guards against self-containing objects: RecursionError, as Python has it. It
+// is written by hand, since at this depth Python could not even format it.
 class Depth {
  public:
-  explicit Depth(Failure& failure) : entered_(Py_EnterRecursiveCall(" while converting to an IValue") == 0) {
-    if (!entered_) takePythonError(failure);
+  explicit Depth(Failure& failure) : entered_(Py_EnterRecursiveCall("") == 0) {
+    if (entered_) return;
+    PyErr_Clear();
+    failure.kind = Failure::Kind::Python;
+    failure.type = "RecursionError";
+    failure.message = "maximum recursion depth exceeded while converting a Python object to an "
+                      "IValue: it is nested too deeply, or contains itself";
   }
   ~Depth() {
     if (entered_) Py_LeaveRecursiveCall();

@@ -1,6 +1,11 @@
 """What every interpreter runs once, right after it has started."""
 
 import sys
+
+# Here, on the thread that will finalise: threading takes the thread that first
+# imports it for the main one, and waits at the end until that one has gone. On
+# a thread of the program that would be for ever.
+import threading  # noqa: F401
 from importlib.machinery import ModuleSpec
 
 import _multipy_host
@@ -17,7 +22,9 @@ class RegisteredModules:
     def find_spec(name, path=None, target=None):
         if _multipy_host.module_source(name) is None:
             return None
-        return ModuleSpec(name, RegisteredModules, origin=f"<registered>/{name}.py")
+        spec = ModuleSpec(name, RegisteredModules, origin=f"<registered>/{name}.py")
+        spec.has_location = True  # sets __file__, for tracebacks and inspect
+        return spec
 
     @staticmethod
     def create_module(spec):

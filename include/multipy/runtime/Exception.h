@@ -159,7 +159,7 @@ namespace detail {
 template <typename... Parts>
 std::string concatenate(const Parts&... parts) {
   std::ostringstream out;
-  (out << ... << parts);
+  if constexpr (sizeof...(parts) > 0) (out << ... << parts);
   return out.str();
 }
 

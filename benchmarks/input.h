@@ -1,0 +1,28 @@
+// What a model is called with.
+#pragma once
+
+#include <ATen/core/ivalue.h>
+
+#include <string>
+#include <vector>
+
+namespace multipy::benchmark {
+
+/// Arguments for the calls of a model, made before anything is timed.
+class Input {
+ public:
+  /// `kind` is "tensor:1x64" (random numbers of that shape), "int", or
+  /// "sentences:FILE" (its lines in turn, as a list of one string).
+  explicit Input(const std::string& kind);
+
+  /// The arguments of a thread's call. Threads share the numbers, not the tensor.
+  const std::vector<at::IValue>& arguments(int thread, long number) const {
+    return arguments_[static_cast<std::size_t>(thread * kStride + number) % arguments_.size()];
+  }
+
+ private:
+  static constexpr long kStride = 37;
+  std::vector<std::vector<at::IValue>> arguments_;
+};
+
+}  // namespace multipy::benchmark

@@ -1,0 +1,79 @@
+# The torch of the chosen Python, as imported targets of our own:
+#
+#   multipy::torch_headers  include directories, definitions, the C++ ABI
+#   multipy::torch          the above and the libraries, all of which stay
+#                           needed, used or not
+#
+# torch's own find_package(Torch) is not used: with a CUDA wheel it insists on a
+# CUDA toolkit, which nothing here needs. Used by multipy's own build and by the
+# package config of an installed multipy.
+include_guard(GLOBAL)
+include("${CMAKE_CURRENT_LIST_DIR}/MultipyChoosePython.cmake")
+
+# Versions (major.minor) for which src/torch/ has a table of routed symbols.
+set(MULTIPY_SUPPORTED_TORCH 2.13)
+
+set(_multipy_torch_facts "${CMAKE_CURRENT_LIST_DIR}/torch_facts.py")
+
+# multipy_find_torch(<python>)
+#
+# Makes the targets and sets, in the caller, multipy_torch_{root,version,cxx11_abi},
+# or multipy_problem.
+function(multipy_find_torch python)
+  multipy_read_facts(torch "${python}" "${_multipy_torch_facts}")
+  if(NOT multipy_problem)
+    string(REGEX MATCH "^[0-9]+\\.[0-9]+" series "${torch_version}")
+    if(NOT series IN_LIST MULTIPY_SUPPORTED_TORCH)
+      list(JOIN MULTIPY_SUPPORTED_TORCH ".x, " supported)
+      string(CONCAT multipy_problem
+        "torch ${torch_version} (${torch_root}, the one that ${python} imports) is not "
+        "supported: this multipy works with torch ${supported}.x. Install one of these into that "
+        "environment, or choose another Python with -DMULTIPY_PYTHON=/path/to/python.")
+    endif()
+  endif()
+  set(multipy_problem "${multipy_problem}" PARENT_SCOPE)
+  if(multipy_problem)
+    return()
+  endif()
+
+  if(NOT TARGET multipy::torch)
+    _multipy_add_torch_targets()
+  endif()
+  foreach(fact root version cxx11_abi)
+    set(multipy_torch_${fact} "${torch_${fact}}" PARENT_SCOPE)
+  endforeach()
+endfunction()
+
+function(_multipy_add_torch_targets)
+  set(include "${torch_root}/include" "${torch_root}/include/torch/csrc/api/include")
+  string(REPLACE "|" ";" definitions "${torch_definitions}")
+  add_library(multipy::torch_headers INTERFACE IMPORTED GLOBAL)
+  set_target_properties(multipy::torch_headers PROPERTIES
+    INTERFACE_INCLUDE_DIRECTORIES "${include}"
+    INTERFACE_SYSTEM_INCLUDE_DIRECTORIES "${include}"
+    INTERFACE_COMPILE_DEFINITIONS "${definitions};_GLIBCXX_USE_CXX11_ABI=${torch_cxx11_abi}"
+    INTERFACE_COMPILE_FEATURES cxx_std_20)
+
+  set(libraries torch torch_cpu c10)
+  if(torch_cuda)
+    list(APPEND libraries torch_cuda c10_cuda)
+  endif()
+  set(targets)
+  set(files)
+  foreach(library IN LISTS libraries)
+    set(file "${torch_root}/lib/lib${library}.so")
+    add_library(multipy::lib${library} SHARED IMPORTED GLOBAL)
+    set_target_properties(multipy::lib${library} PROPERTIES
+      IMPORTED_LOCATION "${file}"
+      IMPORTED_SONAME "lib${library}.so")
+    list(APPEND targets multipy::lib${library})
+    list(APPEND files "${file}")
+  endforeach()
+  # One word to the linker, so that nothing can come between the switches; the
+  # targets behind it bring the run path.
+  list(JOIN files "," files)
+  add_library(multipy::torch INTERFACE IMPORTED GLOBAL)
+  set_target_properties(multipy::torch PROPERTIES
+    INTERFACE_LINK_LIBRARIES
+      "multipy::torch_headers;-Wl,--push-state,--no-as-needed,${files},--pop-state;${targets}")
+endfunction()

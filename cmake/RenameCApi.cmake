@@ -1,0 +1,54 @@
+# Gives the C-API names in static libraries their private spelling: Py* becomes
+# Pz*, _Py* becomes _Pz*. Run with `cmake -P` by interpreter/CMakeLists.txt.
+#
+# Why: ld.so looks in the global scope first. In a host that has a libpython of
+# its own (a Python process, an executable with an embedded Python) a private
+# library that asks for PyObject_Call would get the host's. Private copies of
+# extension modules ask for PzObject_Call instead (src/loader), which only
+# libinterpreter.so has.
+#
+#   nm, objcopy        tools
+#   python             the static libpython; in its copy _PyImport_FindSharedFuncptr
+#                      is weak, since interpreter/ has its own, and the debug
+#                      information is gone (40 MB; names stay)
+#   code               the static library of interpreter/
+#   output             folder for the results: the same file names, and capi.syms
+cmake_minimum_required(VERSION 3.24)
+
+function(run)
+  execute_process(COMMAND ${ARGN} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE error)
+  if(NOT result EQUAL 0)
+    list(JOIN ARGN " " command)
+    message(FATAL_ERROR "${command}: ${result}: ${error}")
+  endif()
+  set(output "${output}" PARENT_SCOPE)
+endfunction()
+
+get_filename_component(python_name "${python}" NAME)
+get_filename_component(code_name "${code}" NAME)
+set(renames "${output}/capi.syms")
+set(folder "${output}")
+
+# A name is renamed where it is defined, in CPython, and wherever it is asked
+# for. Local symbols keep theirs: no other file sees them.
+run("${nm}" --extern-only --defined-only --format=posix "${python}")
+string(REGEX MATCHALL "(^|\n)_?Py[A-Za-z0-9_]+" names "${output}")
+list(TRANSFORM names STRIP)
+list(REMOVE_DUPLICATES names)
+list(LENGTH names count)
+if(count LESS 1000)
+  message(FATAL_ERROR "${python}: it defines ${count} symbols Py* or _Py*, expected more than 1000: "
+    "this is no libpython")
+endif()
+list(TRANSFORM names REPLACE "^(_?)Py(.*)$" "\\1Py\\2 \\1Pz\\2")
+list(JOIN names "\n" text)
+file(WRITE "${renames}" "${text}\n")
+
+file(COPY "${python}" "${code}" DESTINATION "${folder}")
+file(CHMOD "${folder}/${python_name}" "${folder}/${code_name}"
+  PERMISSIONS OWNER_READ OWNER_WRITE GROUP_READ WORLD_READ)
+run("${objcopy}" --strip-debug --remove-section=.gnu.lto_* "--redefine-syms=${renames}"
+    --weaken-symbol=_PyImport_FindSharedFuncptr --weaken-symbol=_PzImport_FindSharedFuncptr
+    "${folder}/${python_name}")
+run("${objcopy}" "--redefine-syms=${renames}" "${folder}/${code_name}")
+file(TOUCH "${renames}")

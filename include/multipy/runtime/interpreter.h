@@ -1,0 +1,68 @@
+// One Python interpreter of its own: types, modules, GIL and private copies of
+// every library that knows Python.
+//
+// Usually an InterpreterManager makes them; a stand-alone one is a manager's
+// interpreter without the pool:
+//
+//   Interpreter python(std::make_shared<NoopEnvironment>());
+//   auto I = python.acquireSession();
+//
+// Threads: acquireSession() and slot() from any thread. Construction may happen
+// in many threads at once. Destroying (or moving) it while another thread calls
+// a member of this very object is a race, but operations on its sessions are
+// not: destruction waits for those that are under way and refuses later ones.
+// The thread that destroys it must hold none of its interpreter's GIL (if it
+// does, the shutdown is finished in the background; see InterpreterSession::Scope).
+//
+// Errors of the constructor: EnvironmentError (the Python cannot be used),
+// LoadError and CacheError (private copies cannot be made or loaded),
+// UnsupportedTorchError. Nothing is left behind after any of them.
+#pragma once
+
+#include <memory>
+
+#include "multipy/runtime/interpreter_session.h"
+
+namespace multipy::runtime {
+
+class Environment;
+class InterpreterCore;
+class InterpreterManager;
+struct ManagerState;
+
+class Interpreter {
+ public:
+  /// A stand-alone interpreter, in no pool.
+  explicit Interpreter(std::shared_ptr<Environment> environment);
+  /// An interpreter beside the manager's pool: it sees the module sources
+  /// registered there, and ReplicatedObjs of that manager can be made from its
+  /// objects. With a null manager: a stand-alone one.
+  Interpreter(InterpreterManager* manager, std::shared_ptr<Environment> environment);
+
+  Interpreter(Interpreter&&) noexcept = default;
+  Interpreter(const Interpreter&) = delete;
+  Interpreter& operator=(const Interpreter&) = delete;
+  Interpreter& operator=(Interpreter&&) = delete;
+  /// Shuts Python down: runs its atexit functions, waits for its non-daemon
+  /// threads, unloads its libraries. (Where Python has daemon threads that do not
+  /// end, its libraries stay loaded. Threads that are made by Python code which
+  /// C++ called are daemon threads unless they say otherwise.)
+  ~Interpreter();
+
+  /// A session here. It is not counted by the manager's LoadBalancer.
+  InterpreterSession acquireSession() const;
+
+  /// Number of this interpreter among the process's live ones.
+  int slot() const;
+
+ private:
+  friend class InterpreterManager;
+  friend class ReplicatedObj;
+  Interpreter(std::shared_ptr<InterpreterCore> core, std::shared_ptr<ManagerState> manager) noexcept;
+  const std::shared_ptr<InterpreterCore>& core() const;
+
+  std::shared_ptr<InterpreterCore> core_;  // null once moved from
+  std::shared_ptr<ManagerState> manager_;  // null when stand-alone
+};
+
+}  // namespace multipy::runtime

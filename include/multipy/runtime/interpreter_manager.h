@@ -1,0 +1,108 @@
+// A pool of interpreters.
+//
+//   InterpreterManager manager(4);
+//   Package package = manager.loadPackage("model.pt");
+//   ReplicatedObj model = package.loadPickle("model", "model.pkl");
+//   // from as many threads as you like:
+//   at::Tensor y = model({x}).toTensor();
+//
+// The interpreters start in parallel. torch is loaded into an interpreter only
+// when Python there imports it or a tensor first crosses. Best throughput for
+// work that is Python: as many interpreters as cores.
+//
+// Life: the destructor lets operations that are under way end, refuses later
+// ones, shuts the interpreters down and unloads them. Sessions, Objs,
+// ReplicatedObjs and Packages may outlive their manager: all they do then is
+// throw HandleError. In a child of fork() neither the manager nor anything made
+// through it can be used (the interpreters' threads do not exist there); the
+// destructor leaves everything alone then.
+//
+// Threads: every member from any thread, except the destructor, which no other
+// member may run beside.
+//
+// Errors of the constructor: InvalidArgument (n is 0), EnvironmentError,
+// LoadError, CacheError, UnsupportedTorchError, and what the environment's
+// configureInterpreter() throws. Nothing is left behind after any of them.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "multipy/runtime/interpreter.h"
+#include "multipy/runtime/noop_environment.h"
+#include "multipy/runtime/package.h"
+#include "multipy/runtime/replicated_obj.h"
+
+namespace caffe2::serialize {
+class ReadAdapterInterface;
+}
+
+namespace multipy::runtime {
+
+/// The user's own word on whether a library is private to each interpreter or
+/// shared by all; docs/isolation.md tells the default.
+struct IsolationOverride {
+  /// Matched against the library's file name as the shell does ("libhdf5*"),
+  /// or against its whole path if the pattern has a '/'.
+  std::string pattern;
+  bool isPrivate = true;
+};
+
+struct InterpreterManagerOptions {
+  std::shared_ptr<Environment> environment = std::make_shared<NoopEnvironment>();
+  /// Asked in order, before the default rule; the first that matches decides.
+  std::vector<IsolationOverride> isolationOverrides;
+  /// Where private copies of libraries are kept. Empty: multipy/ in the user's
+  /// cache directory, or memory where that cannot be written. A directory that
+  /// is named here and cannot be used is a CacheError.
+  std::filesystem::path cacheDirectory;
+};
+
+class InterpreterManager {
+ public:
+  explicit InterpreterManager(
+      std::size_t nInterp = 2,
+      std::shared_ptr<Environment> environment = std::make_shared<NoopEnvironment>());
+  InterpreterManager(std::size_t nInterp, const InterpreterManagerOptions& options);
+  InterpreterManager(const InterpreterManager&) = delete;
+  InterpreterManager& operator=(const InterpreterManager&) = delete;
+  ~InterpreterManager();
+
+  /// A session on the interpreter that the LoadBalancer picks.
+  InterpreterSession acquireOne();
+
+  /// All interpreters, to prepare or ask each: `for (auto& i : m.allInstances())`.
+  at::ArrayRef<Interpreter> allInstances() const noexcept { return instances_; }
+
+  /// From now on the LoadBalancer picks among the first n only. InvalidArgument
+  /// if n is 0 or more than there are.
+  void debugLimitInterpreters(std::size_t n);
+
+  /// Opens a file written by torch.package. PackageError if it is missing,
+  /// unreadable, or something else.
+  Package loadPackage(const std::string& path);
+  /// The same from a reader. It is called by one thread at a time.
+  Package loadPackage(std::shared_ptr<caffe2::serialize::ReadAdapterInterface> reader);
+
+  /// Makes a module importable in all interpreters: `import name` runs `source`.
+  /// It is looked up at the import; an interpreter that has imported an earlier
+  /// source keeps that. InvalidArgument if `name` is no dotted module name.
+  void registerModuleSource(std::string name, std::string source);
+  /// How many modules have been registered.
+  std::size_t countRegisteredModuleSources() const;
+
+  /// Makes an Obj of `session` available to all interpreters. Its class must be
+  /// importable there (or be defined in the package that `session` was acquired
+  /// from). HandleError if the Obj is not of that session.
+  ReplicatedObj createMovable(const Obj& obj, InterpreterSession* session);
+
+ private:
+  friend class Interpreter;
+  std::shared_ptr<ManagerState> state_;
+  std::vector<Interpreter> instances_;
+};
+
+}  // namespace multipy::runtime

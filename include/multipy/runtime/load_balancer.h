@@ -1,0 +1,54 @@
+// Chooses which of n interpreters does the next piece of work.
+//
+// A thread gets the interpreter that it used last if nobody uses that one now
+// (its caches are warm), else a free one, else the one with the fewest users.
+//
+//   LoadBalancer balancer(4);
+//   int where = balancer.acquire();   // 0 ... 3
+//   ...
+//   balancer.free(where);
+//
+// Threads: all members from any thread; none waits. The number of users is
+// exact, the choice is a heuristic: two threads may choose the same interpreter
+// at once although another one was free a moment ago.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+namespace multipy::runtime {
+
+class LoadBalancer {
+ public:
+  /// For interpreters 0 ... n-1. InvalidArgument if n is 0.
+  explicit LoadBalancer(std::size_t n);
+
+  /// From now on only the first n are given out. InvalidArgument if n is 0 or
+  /// more than the constructor was given.
+  void setResourceLimit(std::size_t n);
+
+  /// One more user of the interpreter that is returned.
+  int acquire() noexcept;
+
+  /// One user fewer. InvalidArgument if `where` is not one of the interpreters,
+  /// or has no user.
+  void free(int where);
+
+  /// How many users interpreter `where` has now.
+  std::size_t users(int where) const;
+
+ private:
+  struct alignas(64) Users {  // one a cache line: they are written all the time
+    std::atomic<std::uint64_t> count{0};
+  };
+  bool takeIfFree(std::size_t where) noexcept;
+  Users& checked(int where) const;
+
+  const std::size_t size_;
+  std::atomic<std::size_t> limit_;
+  std::unique_ptr<Users[]> users_;
+};
+
+}  // namespace multipy::runtime

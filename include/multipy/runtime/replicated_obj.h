@@ -1,0 +1,73 @@
+// A Python object that every interpreter of a manager can have.
+//
+//   ReplicatedObj model = package.loadPickle("model", "model.pkl");
+//   at::Tensor y = model({x}).toTensor();      // from any thread
+//
+// It holds the object pickled, and the tensors' memory once: each interpreter
+// that uses it unpickles its own Python object on first use and keeps it, all of
+// them over the same weights. A call picks an interpreter, enters it once,
+// converts, calls, converts back and leaves: no session and no Obj is made.
+//
+// A ReplicatedObj is a handle: copies refer to the same thing. When the last one
+// has gone, the interpreters give their objects up soon, without anyone waiting.
+//
+// Threads: every member from any thread.
+//
+// Errors: HandleError after the manager has gone; InvalidArgument for an empty
+// ReplicatedObj; PythonException (ModuleNotFoundError for an extern module that
+// is not installed) from unpickling and calling; ConversionError.
+#pragma once
+
+#include <ATen/core/ivalue.h>
+
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "multipy/runtime/interpreter_session.h"
+
+namespace multipy::runtime {
+
+class Interpreter;
+struct ReplicatedState;
+
+class ReplicatedObj {
+ public:
+  /// An empty one: it can be assigned to and asked nothing.
+  ReplicatedObj() noexcept = default;
+
+  /// A session with the object as `self`: on the given interpreter (of any
+  /// manager, or stand-alone), else on one that the LoadBalancer picks.
+  InterpreterSession acquireSession(const Interpreter* onThisInterpreter = nullptr) const;
+
+  /// Calls the object on some interpreter.
+  at::IValue operator()(at::ArrayRef<at::IValue> args) const;
+  [[nodiscard]] at::IValue callKwargs(
+      const std::vector<at::IValue>& args,
+      const std::unordered_map<std::string, at::IValue>& kwargs) const;
+  [[nodiscard]] at::IValue callKwargs(
+      const std::unordered_map<std::string, at::IValue>& kwargs) const;
+
+  /// Python's hasattr(), on some interpreter.
+  [[nodiscard]] bool hasattr(const char* name) const;
+
+  /// Gives up the Python object on one interpreter, or on all. The next use
+  /// there unpickles it again. Objs and calls that have it keep theirs.
+  void unload(const Interpreter* onThisInterpreter = nullptr);
+
+  /// The object in the session's interpreter.
+  Obj toObj(InterpreterSession* session) const;
+
+ private:
+  friend class InterpreterSession;
+  friend class PythonMethodWrapper;
+  friend struct ReplicatedState;
+  explicit ReplicatedObj(std::shared_ptr<ReplicatedState> state) noexcept
+      : state_(std::move(state)) {}
+  ReplicatedState& state() const;
+
+  std::shared_ptr<ReplicatedState> state_;
+};
+
+}  // namespace multipy::runtime

@@ -1,0 +1,4 @@
+// For programs that were written for torch::deploy.
+#pragma once
+
+#include "multipy/runtime/deploy.h"

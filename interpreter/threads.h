@@ -1,0 +1,11 @@
+#pragma once
+
+#include <cstddef>
+
+namespace multipy {
+
+/// How many of the threads that Python started still exist. A thread counts until
+/// the kernel has removed it, since it runs code of this library to the last.
+std::size_t liveThreads();
+
+}  // namespace multipy

@@ -1,0 +1,120 @@
+# What the scripts here share. To be sourced.
+#
+# Variables that a user may set:
+#   PYTHON            the Python to make .venv from, if no environment is active
+#   MULTIPY_BUILD_DIR where to build; default: build/ in the repository
+#   MULTIPY_JOBS      compilers at once; default: by processors and memory
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+build=${MULTIPY_BUILD_DIR:-$root/build}
+readonly supported_python=3.11
+readonly torch_requirement='torch==2.13.0'
+
+say() { printf '\n== %s\n' "$*" >&2; }
+die() { printf '\nerror: %s\n' "$*" >&2; exit 1; }
+
+# Installs the Debian packages that are listed and missing.
+install_system_packages() {
+  command -v dpkg-query >/dev/null || return 0  # not Debian: cmake will say what it misses
+  local missing=() package unless
+  while read -r package unless; do
+    [[ -z $package || $package == \#* ]] && continue
+    [[ -n $unless ]] && command -v "$unless" >/dev/null && continue
+    [[ $(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null) == installed ]] || missing+=("$package")
+  done <"$root/scripts/packages/debian.txt"
+  [[ ${#missing[@]} -eq 0 ]] && return 0
+
+  local as_root=()
+  if [[ $(id -u) -ne 0 ]]; then
+    command -v sudo >/dev/null || die "these packages are missing and this is not root: run as root: apt-get install ${missing[*]}"
+    as_root=(sudo)
+  fi
+  say "installing ${missing[*]}"
+  "${as_root[@]}" apt-get update -qq
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+    apt-get install -y -qq --no-install-recommends "${missing[@]}" >&2
+}
+
+python_version() {
+  "$1" -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null
+}
+
+can_import() {  # can_import <python> <module>, without importing it
+  "$1" -c 'import importlib.util, sys; sys.exit(importlib.util.find_spec(sys.argv[1]) is None)' "$2" 2>/dev/null
+}
+
+# Sets `python`: that of the active environment, else of .venv, which is made.
+choose_python() {
+  if [[ -n ${VIRTUAL_ENV:-} ]]; then
+    python=$VIRTUAL_ENV/bin/python
+    return
+  fi
+  python=$root/.venv/bin/python
+  if [[ ! -x $python ]] || ! "$python" -c '' 2>/dev/null; then
+    local base candidate options=()
+    for candidate in ${PYTHON:-python3 python$supported_python}; do
+      [[ $(python_version "$candidate") == "$supported_python" ]] && base=$candidate && break
+    done
+    [[ -n ${base:-} ]] || die "no Python $supported_python found as ${PYTHON:-python3 or python$supported_python}: install one, activate an environment of one, or name one with PYTHON=/path/to/python"
+    # A torch that this Python can import already is used as it is.
+    can_import "$base" torch && options=(--system-site-packages)
+    say "making $root/.venv with $base"
+    "$base" -m venv --clear "${options[@]}" "$root/.venv"
+  fi
+}
+
+install_python_packages() {
+  local pip=("$python" -m pip --disable-pip-version-check --quiet) torch=()
+  can_import "$python" torch || torch=("$torch_requirement")
+  # A torch that is there stays as it is: pip must not replace it.
+  local listed
+  listed=$(mktemp)
+  sed '/^torch\b/d' "$root/scripts/packages/python.txt" "$root"/examples/*/requirements.txt >"$listed"
+  "${pip[@]}" install "${torch[@]}" -r "$listed" || die "pip could not install ${torch[*]} $(grep -v '^#' "$listed" | tr '\n' ' ')into $python"
+  rm -f "$listed"
+  local nodeps
+  for nodeps in "$root"/examples/*/requirements-nodeps.txt; do
+    "${pip[@]}" install --no-deps -r "$nodeps" || die "pip could not install what $nodeps lists into $python"
+  done
+}
+
+setup() {
+  install_system_packages
+  choose_python
+  install_python_packages
+}
+
+# A file that includes torch's headers takes its compiler more than 1 GB.
+compile_jobs() {
+  if [[ -n ${MULTIPY_JOBS:-} ]]; then
+    echo "$MULTIPY_JOBS"
+    return
+  fi
+  local processors memory
+  processors=$(nproc)
+  memory=$(awk '/MemAvailable/ {print int($2 / 1500000)}' /proc/meminfo)
+  [[ $memory -lt 1 ]] && memory=1
+  echo $((memory < processors ? memory : processors))
+}
+
+# configure <preset> <folder> [cmake arguments]
+configure() {
+  local preset=$1 folder=$2 options=()
+  shift 2
+  if command -v ccache >/dev/null; then
+    options=(-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
+    # The same file compiled from another build folder is the same file.
+    export CCACHE_NOHASHDIR=1
+  fi
+  say "configuring $folder for $python"
+  cmake -S "$root" --preset "$preset" -B "$folder" "-DMULTIPY_PYTHON=$python" "${options[@]}" "$@" >&2
+}
+
+# compile <folder> [target...]
+compile() {
+  local folder=$1 targets=()
+  shift
+  [[ $# -gt 0 ]] && targets=(--target "$@")
+  say "building ${*:-all} in $folder"
+  cmake --build "$folder" --parallel "$(compile_jobs)" "${targets[@]}" >&2
+}

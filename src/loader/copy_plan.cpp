@@ -1,0 +1,154 @@
+#include "loader/copy_plan.h"
+
+#include <set>
+
+#include "loader/blake2b.h"
+#include "loader/c_api_names.h"
+#include "loader/loaded_objects.h"
+
+namespace multipy::loader {
+namespace {
+
+/// To be raised whenever elf::edit() writes other bytes for the same edits, or a
+/// rename is decided upon that the key does not tell.
+constexpr int kEditorVersion = 1;
+
+/// STB_GNU_UNIQUE symbols become weak ones. Renamed, they would stay unique
+/// inside one interpreter, but glibc never unloads a library that defines a
+/// unique symbol, nor what it needs: no interpreter that has imported an
+/// extension written in C++ could be unloaded. As weak symbols they are found
+/// in the scope of each library, as all its other symbols are.
+constexpr elf::UniqueSymbols kUniqueSymbols = elf::UniqueSymbols::Weaken;
+
+using Names = std::set<std::string, std::less<>>;
+
+/// Names like those of the C API that come from the library's own private
+/// dependencies (a binding generator's runtime library, say).
+void collectDefined(const Library& library, Names& names, std::set<const Library*>& seen) {
+  for (const auto& dependency : library.needs) {
+    const Library* next = dependency.library;
+    if (!next || !next->isPrivate() || !next->facts || !seen.insert(next).second) continue;
+    names.insert(next->facts->cApiNamesDefined.begin(), next->facts->cApiNamesDefined.end());
+    collectDefined(*next, names, seen);
+  }
+}
+
+/// C API names that this library gets from private dependencies, not from the interpreter.
+Names namesFromDependencies(const Library& library, const InterpreterNames& interpreter) {
+  Names defined, used;
+  std::set<const Library*> seen;
+  collectDefined(library, defined, seen);
+  for (const auto& name : library.facts->cApiNamesUsed) {
+    if (!interpreter.exports(privateCApiName(name)) && defined.contains(name)) used.insert(name);
+  }
+  return used;
+}
+
+/// DT_NEEDED of the copy: private dependencies by their copies' sonames (they
+/// are loaded first, so ld.so need not look for them), shared ones as they were
+/// unless ld.so would not find them from the copy alone.
+void planNeeded(const Library& library, elf::Edits& edits) {
+  for (const std::string& name : library.facts->needed) {
+    if (isLibPython(name)) edits.neededDropped.insert(name);
+  }
+  for (const auto& dependency : library.needs) {
+    if (!dependency.library) continue;
+    if (dependency.library->isPrivate()) {
+      edits.needed[dependency.name] = dependency.library->copySoname;
+    } else if (dependency.inherited && fileLoadedAs(dependency.name).empty()) {
+      edits.needed[dependency.name] = dependency.library->file;
+    }
+  }
+}
+
+class KeyText {
+ public:
+  KeyText& line(std::string_view name, std::string_view value) {
+    text_.append(name).append(" ").append(value).append("\n");
+    return *this;
+  }
+  template <typename Strings>
+  KeyText& lines(std::string_view name, const Strings& values) {
+    for (const auto& value : values) line(name, value);
+    return *this;
+  }
+  KeyText& lines(std::string_view name, const std::map<std::string, std::string>& values) {
+    for (const auto& [from, to] : values) line(name, from + " -> " + to);
+    return *this;
+  }
+  KeyText& edits(const elf::Edits& edits) {
+    line("editor", std::to_string(kEditorVersion));
+    line("soname", edits.soname);
+    lines("first needed", edits.neededFirst);
+    lines("needed", edits.needed);
+    lines("dropped", edits.neededDropped);
+    line("origin", edits.origin);
+    lines("defined", edits.renameDefined);
+    line("unique", std::to_string(static_cast<int>(edits.unique)));
+    return line("salt", std::to_string(edits.uniqueSalt));
+  }
+  std::string take() { return std::move(text_); }
+
+ private:
+  std::string text_;
+};
+
+elf::Edits commonEdits(std::string soname, const SpaceNames& space) {
+  elf::Edits edits;
+  edits.soname = std::move(soname);
+  edits.unique = kUniqueSymbols;
+  edits.uniqueSalt = space.uniqueSalt;
+  return edits;
+}
+
+}  // namespace
+
+std::string copySoname(const Library& library, const SpaceNames& space) {
+  // Wheels may bring different libraries of one name, and one path may have had
+  // different contents: the digest keeps them apart.
+  const std::string identity = library.file.string() + "\n" + library.identity.text();
+  return library.file.filename().string() + ".multipy" + space.label + "-" +
+         Blake2b::digest(identity).substr(0, 16);
+}
+
+CopyPlan planCopy(const Library& library, const SpaceNames& space,
+                  const LibraryAdapter::Renames& renames, const std::vector<std::string>& members) {
+  CopyPlan plan{commonEdits(library.copySoname, space), {}};
+  plan.edits.origin = library.requester.directory;
+  plan.edits.neededFirst = {space.interpreterSoname};
+  plan.edits.neededFirst.insert(plan.edits.neededFirst.end(), members.begin(), members.end());
+  planNeeded(library, plan.edits);
+  plan.edits.renameDefined = renames.defined;
+
+  const InterpreterNames* interpreter = space.interpreter;
+  Names kept = namesFromDependencies(library, *interpreter);
+  plan.key = KeyText()
+                 .line("library", library.file.string())
+                 .line("file", library.identity.text())
+                 .line("build id", library.facts->buildId)
+                 .edits(plan.edits)
+                 .lines("undefined", renames.undefined)
+                 .line("adapter", renames.version)
+                 .lines("kept", kept)
+                 .line("interpreter exports", interpreter->digest())
+                 .take();
+  plan.edits.renameUndefined = [undefined = renames.undefined,
+                                kept = std::move(kept)](std::string_view name) -> std::string {
+    if (auto found = undefined.find(std::string(name)); found != undefined.end()) {
+      return found->second;
+    }
+    // Also those that the interpreter does not export: better not found at all
+    // than found in a CPython of the host program.
+    if (isCApiName(name) && !kept.contains(name)) return privateCApiName(name);
+    return InterpreterNames::replacementOf(name);
+  };
+  return plan;
+}
+
+CopyPlan planInterpreter(const SpaceNames& space, const std::string& contents) {
+  CopyPlan plan{commonEdits(space.interpreterSoname, space), {}};
+  plan.key = KeyText().line("interpreter", contents).edits(plan.edits).take();
+  return plan;
+}
+
+}  // namespace multipy::loader

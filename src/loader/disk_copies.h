@@ -1,0 +1,34 @@
+// The copy cache in a directory. See disk_copies.cpp for its layout and for what
+// it survives.
+//
+// Threads: all members from any thread; any number of processes.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "loader/copy_cache.h"
+#include "loader/memory_copies.h"
+
+namespace multipy::loader {
+
+class DiskCopies final : public CopyCache {
+ public:
+  /// Throws CacheError where `directory` (absolute) cannot be used.
+  explicit DiskCopies(const std::filesystem::path& directory);
+
+  std::shared_ptr<CachedCopy> get(const std::string& key, const std::string& fileName,
+                                  const std::function<std::vector<std::byte>()>& make) override;
+  std::filesystem::path directory() const override { return directory_; }
+  std::string whyInMemory() const override;
+
+ private:
+  const std::filesystem::path directory_;
+  MemoryCopies memory_;
+  mutable std::mutex mutex_;
+  std::string why_;  // the last reason for a memory file; guarded by mutex_
+};
+
+}  // namespace multipy::loader

@@ -1,0 +1,88 @@
+#include "loader/library_facts.h"
+
+#include <elf.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <system_error>
+
+#include "loader/c_api_names.h"
+#include "loader/isolation_policy.h"
+#include "multipy/runtime/Exception.h"
+
+namespace multipy::loader {
+namespace {
+
+std::string hexadecimal(std::span<const std::byte> bytes) {
+  std::string text;
+  for (const std::byte byte : bytes) {
+    text += "0123456789abcdef"[std::to_integer<unsigned>(byte) >> 4];
+    text += "0123456789abcdef"[std::to_integer<unsigned>(byte) & 15];
+  }
+  return text;
+}
+
+LibraryFacts factsOf(const elf::SharedObject& object) {
+  LibraryFacts facts;
+  facts.soname = object.soname();
+  facts.rpath = object.rpath();
+  facts.runpath = object.runpath();
+  for (const auto& entry : object.dynamic()) {
+    if (entry.tag == DT_FLAGS_1 && (entry.value & DF_1_NODEFLIB)) facts.noDefaultLibraries = true;
+  }
+  for (const auto name : object.needed()) facts.needed.emplace_back(name);
+  facts.buildId = hexadecimal(object.buildId());
+  facts.cApiUse = IsolationPolicy::whyUsesCApi(object);
+  for (uint32_t index = 1; index < object.symbolCount(); ++index) {
+    const elf::Symbol symbol = object.symbol(index);
+    if (!isCApiName(symbol.name)) continue;
+    (symbol.defined ? facts.cApiNamesDefined : facts.cApiNamesUsed).emplace(symbol.name);
+  }
+  return facts;
+}
+
+}  // namespace
+
+FileIdentity FileIdentity::of(const std::filesystem::path& file) {
+  struct stat status;
+  if (::stat(file.c_str(), &status)) {
+    throw runtime::LoadError(file.string() + ": cannot open shared object file: " +
+                             std::system_category().message(errno));
+  }
+  if (!S_ISREG(status.st_mode)) {
+    throw runtime::LoadError(file.string() +
+                             ": cannot load as a library: it is not a regular file");
+  }
+  return {status.st_dev, status.st_ino, status.st_size, status.st_mtim.tv_sec,
+          status.st_mtim.tv_nsec};
+}
+
+std::string FileIdentity::text() const {
+  return "device " + std::to_string(device) + " inode " + std::to_string(inode) + " size " +
+         std::to_string(size) + " modified " + std::to_string(seconds) + "." +
+         std::to_string(nanoseconds);
+}
+
+Inspected LibraryCatalogue::inspect(const std::filesystem::path& file) {
+  Inspected inspected;
+  inspected.identity = FileIdentity::of(file);
+  auto& known = facts_[inspected.identity];
+  if (!known) {
+    inspected.object = contents(file, inspected.identity);
+    known = std::make_shared<const LibraryFacts>(factsOf(*inspected.object));
+  }
+  inspected.facts = known;
+  return inspected;
+}
+
+std::shared_ptr<const elf::SharedObject> LibraryCatalogue::contents(
+    const std::filesystem::path& file, const FileIdentity& identity) {
+  auto object = std::make_shared<const elf::SharedObject>(elf::SharedObject::read(file));
+  if (FileIdentity::of(file) != identity) {
+    throw runtime::LoadError(file.string() + ": cannot make a private copy: the file was changed "
+                             "while it was being loaded; load it again when it is at rest");
+  }
+  return object;
+}
+
+}  // namespace multipy::loader

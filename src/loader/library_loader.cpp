@@ -1,0 +1,232 @@
+#include "loader/library_loader.h"
+
+#include <dlfcn.h>
+
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "loader/load_errors.h"
+#include "loader/loaded_objects.h"
+#include "multipy/runtime/Exception.h"
+
+namespace multipy::loader {
+namespace {
+
+constexpr const char* kInterpreterFile = "libinterpreter.so";
+
+/// CPython's own flags for extension modules, and so those under which every
+/// library of an environment has been seen to load. A library that lacks a
+/// symbol is an error when it is loaded, not when it is used.
+constexpr int kDependencyFlags = RTLD_NOW | RTLD_LOCAL;
+
+/// What code asks for the whole process does not reach beyond its interpreter.
+constexpr int kNotForPrivate = RTLD_GLOBAL | RTLD_NODELETE;
+
+}  // namespace
+
+LibraryLoader::LibraryLoader(int slot, std::shared_ptr<CopyCache> cache, LibraryAdapter* adapter,
+                             CopyNames& copyNames)
+    : slot_(slot), cache_(std::move(cache)), adapter_(adapter), copyNames_(copyNames) {
+  std::tie(names_.label, names_.uniqueSalt) = process_.occupy(slot);
+  names_.interpreterSoname = std::string(kInterpreterFile) + ".multipy" + names_.label;
+}
+
+LibraryLoader::~LibraryLoader() { process_.vacate(slot_, std::move(copies_)); }
+
+void LibraryLoader::fail(const std::filesystem::path& library, const std::string& dlError) const {
+  throw runtime::LoadError(loadErrorText(library, dlError, copyNames_.forErrors()));
+}
+
+// --- stage 2: prepare
+
+void LibraryLoader::makeCopy(Library& library, const LibraryAdapter::Renames& renames,
+                             const std::vector<std::string>& members) {
+  const CopyPlan plan = planCopy(library, names_, renames, members);
+  library.copy = cache_->get(plan.key, library.file.filename(), [&] {
+    const auto contents = library.object
+                              ? library.object
+                              : LibraryCatalogue::contents(library.file, library.identity);
+    return elf::edit(*contents, plan.edits).bytes;
+  });
+}
+
+void LibraryLoader::prepare(const std::vector<Group>& groups) {
+  std::map<const Library*, LibraryAdapter::Renames> renames;
+  for (const Group& group : groups) {
+    for (Library* library : group) {
+      if (adapter_) renames[library] = process_.renames(*adapter_, *library);
+      library->copySoname = copySoname(*library, names_);
+    }
+  }
+  for (const Group& group : groups) {
+    // The members of a cycle find each other by soname once all are mapped. To
+    // get them mapped, their leader needs all others by path, before anything else.
+    std::vector<std::string> members;
+    for (Library* library : group) {
+      const bool leads = library == group.back();
+      makeCopy(*library, renames[library], leads ? members : std::vector<std::string>());
+      members.push_back(library->copy->path());
+    }
+  }
+}
+
+// --- stage 3: open
+
+void LibraryLoader::remember(const Library& library) {
+  std::lock_guard lock(historyMutex_);
+  history_.push_back({library.file, library.copy ? library.copy->path() : library.file,
+                      library.isolation, library.reason});
+}
+
+void LibraryLoader::rememberNeeded(Library& library) {
+  std::vector<const Library*> shared;
+  LibraryGraph::markSharedPresent(library, shared);
+  for (const Library* needed : shared) remember(*needed);
+}
+
+void LibraryLoader::setPresent(const Group& group, bool present) {
+  for (Library* library : group) {
+    library->present = present;
+    if (present) {
+      copyNames_.add(library->copy->path(), library->copySoname, library->file);
+    } else {
+      copyNames_.remove(library->copy->path(), library->copySoname);
+    }
+  }
+}
+
+void LibraryLoader::reportMapped(const std::set<std::string>& copies) {
+  if (!adapter_) return;
+  for (const auto& [path, range] : memoryRanges(copies)) {
+    adapter_->mapped(slot_, range.first, range.second);
+  }
+}
+
+void LibraryLoader::openAnnounced(Library& leader, int flags) {
+  if (adapter_) adapter_->beforeLoad(slot_, leader.file);
+  leader.handle = ::dlopen(leader.copy->path().c_str(), flags);
+  if (leader.handle) return;
+  const std::string error = takeDlError();
+  if (adapter_) adapter_->afterLoad(slot_, leader.file, nullptr);
+  fail(leader.file, error);
+}
+
+void LibraryLoader::openGroup(const Group& group, int flags) {
+  Library& leader = *group.back();
+  setPresent(group, true);  // before dlopen: static initialisers may ask where they are
+  try {
+    openAnnounced(leader, flags);
+  } catch (...) {
+    setPresent(group, false);
+    throw;
+  }
+  std::set<std::string> paths;
+  for (Library* library : group) {
+    // The others of a cycle have been mapped with the leader: this only takes a handle.
+    if (!library->handle) library->handle = ::dlopen(library->copy->path().c_str(), flags);
+    if (library->handle) handles_.push_back(library->handle);
+    copies_.push_back(library->copy);
+    paths.insert(library->copy->path());
+    rememberNeeded(*library);
+    remember(*library);
+  }
+  reportMapped(paths);
+  if (adapter_) adapter_->afterLoad(slot_, leader.file, leader.handle);
+}
+
+void* LibraryLoader::openShared(Library& library, int flags) {
+  void* handle = ::dlopen(library.file.c_str(), flags);
+  if (!handle) fail(library.file, takeDlError());
+  if (library.handle) {
+    ::dlclose(handle);  // opened again for its flags (RTLD_GLOBAL may be new); one count is enough
+    return library.handle;
+  }
+  library.handle = handle;
+  handles_.push_back(handle);
+  rememberNeeded(library);
+  if (!library.present) remember(library);
+  library.present = true;
+  return handle;
+}
+
+/// Shared libraries come before the private ones that need them, by a dlopen of
+/// their own. As mere dependencies they would be bound in the scope of the copy
+/// that brought them, to its vtables, type information and inline functions:
+/// what all interpreters share would run one interpreter's code, and that
+/// interpreter could not be unloaded.
+void LibraryLoader::openSharedNeeds(const Library& library) {
+  for (const auto& need : library.needs) {
+    if (!need.library || need.library->isPrivate() || need.library->present) continue;
+    // The process may have another file under that name, which ld.so will take.
+    if (fileLoadedAs(need.name).empty()) openShared(*need.library, kDependencyFlags);
+  }
+}
+
+void* LibraryLoader::open(LibraryGraph& graph, Library& library, int flags) {
+  if (!library.isPrivate()) return openShared(library, flags);
+  flags &= ~kNotForPrivate;
+  const std::vector<Group> groups = graph.loadOrder(library);
+  prepare(groups);
+  for (const Group& group : groups) {
+    // A static initialiser of an earlier group may have loaded this one already.
+    if (group.back()->present) continue;
+    for (const Library* member : group) openSharedNeeds(*member);
+    openGroup(group, group.back() == &library ? flags : kDependencyFlags);
+  }
+  if (!library.handle) {  // asked for by its own static initialiser: dlopen is not done yet
+    void* handle = ::dlopen(library.copy->path().c_str(), flags);
+    if (!handle) fail(library.file, takeDlError());
+    handles_.push_back(handle);
+    return handle;
+  }
+  return library.handle;
+}
+
+void* LibraryLoader::openInterpreter(std::span<const std::byte> bytes) {
+  payload_ = process_.payload(bytes);
+  names_.interpreter = &payload_->names;
+  const CopyPlan plan = planInterpreter(names_, payload_->digest);
+  auto copy = cache_->get(plan.key, kInterpreterFile, [&] {
+    return elf::edit(elf::SharedObject::parse({bytes.begin(), bytes.end()}, kInterpreterFile),
+                     plan.edits)
+        .bytes;
+  });
+  copyNames_.add(copy->path(), names_.interpreterSoname, kInterpreterFile);
+  void* handle = ::dlopen(copy->path().c_str(), kDependencyFlags);
+  if (!handle) fail(kInterpreterFile, takeDlError());
+  handles_.push_back(handle);
+  copies_.push_back(copy);
+  reportMapped({copy->path()});
+  std::lock_guard lock(historyMutex_);
+  history_.push_back({kInterpreterFile, copy->path(), Isolation::Private, "is the interpreter"});
+  return handle;
+}
+
+// --- the end
+
+std::set<std::string> LibraryLoader::mappingNames() const {
+  std::set<std::string> names;
+  for (const auto& copy : copies_) names.insert(copy->mappedAs());
+  return names;
+}
+
+std::size_t LibraryLoader::closeAll() {
+  while (!handles_.empty()) {
+    void* handle = handles_.back();
+    handles_.pop_back();
+    ::dlclose(handle);
+  }
+  const std::size_t remaining = countMappings(mappingNames());
+  // What is left stays, under the names that ld.so knows; the destructor sees to it.
+  if (remaining == 0) copies_.clear();
+  if (adapter_) adapter_->unmapped(slot_);
+  return remaining;
+}
+
+std::vector<PrivateSpace::Loaded> LibraryLoader::history() const {
+  std::lock_guard lock(historyMutex_);
+  return history_;
+}
+
+}  // namespace multipy::loader

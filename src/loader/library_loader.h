@@ -1,0 +1,80 @@
+// Makes the copies of one space and gives them to dlopen.
+//
+// Loading a library has three stages:
+//   1. resolve   the library and all it needs: found, read, decided (LibraryGraph)
+//   2. prepare   what is private and not there yet: the adapter's renames for
+//                all of it before anything is written, then the copies
+//   3. open      dlopen for each copy, dependencies first, announced to the adapter
+// 1 and 2 may throw and leave nothing behind but copies in the cache. When 3
+// throws, the dependencies opened so far stay for the next try.
+//
+// Threads: guarded by the loading lock (loading_process.h), except history().
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "loader/copy_cache.h"
+#include "loader/copy_names.h"
+#include "loader/copy_plan.h"
+#include "loader/library_graph.h"
+#include "loader/loading_process.h"
+#include "loader/private_space.h"
+
+namespace multipy::loader {
+
+class LibraryLoader {
+ public:
+  LibraryLoader(int slot, std::shared_ptr<CopyCache> cache, LibraryAdapter* adapter,
+                CopyNames& copyNames);
+  /// Gives the slot back; what is still mapped is left alone.
+  ~LibraryLoader();
+  LibraryLoader(const LibraryLoader&) = delete;
+  LibraryLoader& operator=(const LibraryLoader&) = delete;
+
+  void* openInterpreter(std::span<const std::byte> payload);
+  const InterpreterNames& interpreterNames() const { return payload_->names; }
+
+  /// Stages 2 and 3 for a library of `graph`. The handle is this object's.
+  void* open(LibraryGraph& graph, Library& library, int flags);
+
+  /// dlcloses everything, last opened first. The number of mappings that remain.
+  std::size_t closeAll();
+
+  std::vector<PrivateSpace::Loaded> history() const;
+  [[noreturn]] void fail(const std::filesystem::path& library, const std::string& dlError) const;
+
+ private:
+  using Group = std::vector<Library*>;  // see LibraryGraph::loadOrder
+
+  void prepare(const std::vector<Group>& groups);
+  void makeCopy(Library& library, const LibraryAdapter::Renames& renames,
+                const std::vector<std::string>& members);
+  void* openShared(Library& library, int flags);
+  void openSharedNeeds(const Library& library);
+  void openGroup(const Group& group, int flags);
+  void openAnnounced(Library& leader, int flags);
+  void setPresent(const Group& group, bool present);
+  void reportMapped(const std::set<std::string>& copies);
+  void remember(const Library& library);
+  void rememberNeeded(Library& library);
+  std::set<std::string> mappingNames() const;
+
+  const int slot_;
+  const std::shared_ptr<CopyCache> cache_;
+  LibraryAdapter* const adapter_;
+  CopyNames& copyNames_;
+  LoadingProcess& process_ = LoadingProcess::instance();
+  SpaceNames names_;
+  std::shared_ptr<const Payload> payload_;
+  std::vector<void*> handles_;  // to close, in the order they were opened
+  std::vector<std::shared_ptr<CachedCopy>> copies_;  // that have been mapped
+  mutable std::mutex historyMutex_;
+  std::vector<PrivateSpace::Loaded> history_;  // guarded by historyMutex_
+};
+
+}  // namespace multipy::loader

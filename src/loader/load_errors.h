@@ -1,0 +1,18 @@
+// Turning what dlerror() says into what a user can act upon.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+
+namespace multipy::loader {
+
+/// The text of a LoadError for `library`. `originals`: file name or soname of
+/// each private copy → its original, which is what the user knows.
+std::string loadErrorText(const std::filesystem::path& library, std::string dlError,
+                          const std::map<std::string, std::string>& originals);
+
+/// What dlerror() says, never null.
+std::string takeDlError();
+
+}  // namespace multipy::loader

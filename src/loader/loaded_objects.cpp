@@ -1,0 +1,87 @@
+#include "loader/loaded_objects.h"
+
+#include <dlfcn.h>
+#include <link.h>
+
+#include <algorithm>
+#include <fstream>
+#include <functional>
+#include <string_view>
+
+namespace multipy::loader {
+namespace {
+
+void forEachMapping(const std::function<void(std::string_view name)>& use) {
+  // "7f…-7f… r-xp 00000000 fe:00 123   /path/of the/file (deleted)"
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) {
+    std::string_view rest = line;
+    for (int field = 0; field < 5; ++field) {
+      rest.remove_prefix(std::min(rest.find(' '), rest.size()));
+      rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
+    }
+    constexpr std::string_view kDeleted = " (deleted)";
+    if (rest.ends_with(kDeleted)) rest.remove_suffix(kDeleted.size());
+    use(rest);
+  }
+}
+
+}  // namespace
+
+std::filesystem::path fileLoadedAs(const std::string& name) {
+  void* handle = ::dlopen(name.c_str(), RTLD_LAZY | RTLD_NOLOAD);
+  if (!handle) {
+    ::dlerror();  // that it is not loaded is an answer, not an error to keep
+    return {};
+  }
+  link_map* map = nullptr;
+  std::filesystem::path file;
+  if (::dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0 && map->l_name[0] == '/') file = map->l_name;
+  ::dlclose(handle);  // the count that dlopen added; whoever loaded it keeps it
+  return file;
+}
+
+link_map* objectAt(const void* address) {
+  Dl_info info;
+  void* map = nullptr;
+  if (!address || !::dladdr1(address, &info, &map, RTLD_DL_LINKMAP)) return nullptr;
+  return static_cast<link_map*>(map);
+}
+
+std::map<std::string, MemoryRange> memoryRanges(const std::set<std::string>& paths) {
+  struct Search {
+    const std::set<std::string>& paths;
+    std::map<std::string, MemoryRange> found;
+  } search{paths, {}};
+  ::dl_iterate_phdr(
+      [](dl_phdr_info* object, std::size_t, void* data) {
+        auto& search = *static_cast<Search*>(data);
+        if (!search.paths.contains(object->dlpi_name)) return 0;
+        ElfW(Addr) begin = ~ElfW(Addr){0}, end = 0;
+        for (int i = 0; i < object->dlpi_phnum; ++i) {
+          const ElfW(Phdr)& segment = object->dlpi_phdr[i];
+          if (segment.p_type != PT_LOAD) continue;
+          begin = std::min(begin, object->dlpi_addr + segment.p_vaddr);
+          end = std::max(end, object->dlpi_addr + segment.p_vaddr + segment.p_memsz);
+        }
+        search.found[object->dlpi_name] = {reinterpret_cast<const void*>(begin),
+                                           reinterpret_cast<const void*>(end)};
+        return 0;
+      },
+      &search);
+  return std::move(search.found);
+}
+
+std::size_t countMappings(const std::set<std::string>& names) {
+  std::size_t count = 0;
+  forEachMapping([&](std::string_view name) { count += names.contains(std::string(name)); });
+  return count;
+}
+
+std::size_t countAllMappings() {
+  std::size_t count = 0;
+  forEachMapping([&](std::string_view) { ++count; });
+  return count;
+}
+
+}  // namespace multipy::loader

@@ -1,0 +1,73 @@
+#include "loader/loading_process.h"
+
+#include <algorithm>
+
+#include "loader/blake2b.h"
+#include "multipy/runtime/Exception.h"
+
+namespace multipy::loader {
+namespace {
+
+/// Salts of one slot's generations are this far apart: more than there are slots.
+constexpr uint32_t kSaltStride = 1024;
+
+/// Tells payloads apart without reading them all: where it lies, its size, and
+/// both ends of it (the first holds the build id).
+std::string quickKey(std::span<const std::byte> bytes) {
+  const std::size_t end = std::min<std::size_t>(bytes.size(), 1 << 16);
+  return std::to_string(reinterpret_cast<std::uintptr_t>(bytes.data())) + " " +
+         std::to_string(bytes.size()) + " " + Blake2b::digest(bytes.first(end)) + " " +
+         Blake2b::digest(bytes.last(end));
+}
+
+}  // namespace
+
+LoadingProcess& LoadingProcess::instance() {
+  static auto* process = new LoadingProcess;
+  return *process;
+}
+
+std::shared_ptr<const Payload> LoadingProcess::payload(std::span<const std::byte> bytes) {
+  auto& known = payloads_[quickKey(bytes)];
+  if (!known) {
+    const auto object = elf::SharedObject::parse({bytes.begin(), bytes.end()}, "libinterpreter.so");
+    known = std::make_shared<Payload>(Payload{Blake2b::digest(bytes), InterpreterNames(object)});
+  }
+  return known;
+}
+
+const LibraryAdapter::Renames& LoadingProcess::renames(LibraryAdapter& adapter,
+                                                       const Library& library) {
+  const auto key = std::make_pair(&adapter, library.identity);
+  if (auto known = renames_.find(key); known != renames_.end()) return known->second;
+  const auto contents = library.object
+                            ? library.object
+                            : LibraryCatalogue::contents(library.file, library.identity);
+  return renames_.emplace(key, adapter.renames(*contents)).first->second;
+}
+
+std::pair<std::string, uint32_t> LoadingProcess::occupy(int slot) {
+  if (slot < 0 || slot >= static_cast<int>(kSaltStride) - 1) {
+    throw runtime::InvalidArgument("a private space was asked for in slot " + std::to_string(slot) +
+                                   "; slots go from 0 to " + std::to_string(kSaltStride - 2));
+  }
+  Slot& entry = slots_[slot];
+  if (entry.taken) {
+    throw runtime::InvalidArgument("a private space was asked for in slot " + std::to_string(slot) +
+                                   ", which another living space has; two would share their copies");
+  }
+  entry.taken = true;
+  std::string label = std::to_string(slot);
+  if (entry.generation > 0) label += "." + std::to_string(entry.generation);
+  return {label, entry.generation * kSaltStride + static_cast<uint32_t>(slot) + 1};
+}
+
+void LoadingProcess::vacate(int slot, std::vector<std::shared_ptr<CachedCopy>> residue) {
+  Slot& entry = slots_[slot];
+  entry.taken = false;
+  if (residue.empty()) return;
+  ++entry.generation;
+  std::move(residue.begin(), residue.end(), std::back_inserter(residue_));
+}
+
+}  // namespace multipy::loader

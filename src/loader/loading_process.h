@@ -1,0 +1,65 @@
+// What the process has once: the loading lock, and what all private spaces
+// share. One object, LoadingProcess::instance(); never destroyed, since
+// libraries may still load others while the process ends.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "loader/copy_cache.h"
+#include "loader/interpreter_names.h"
+#include "loader/library_facts.h"
+#include "loader/library_graph.h"
+#include "loader/private_space.h"
+
+namespace multipy::loader {
+
+/// An interpreter payload, read once however many interpreters it becomes.
+struct Payload {
+  std::string digest;  // of its contents
+  InterpreterNames names;
+};
+
+class LoadingProcess {
+ public:
+  static LoadingProcess& instance();
+
+  /// Serialises all loading. Recursive: static initialisers may load further
+  /// libraries. Everything below is guarded by it.
+  std::recursive_mutex& lock() noexcept { return lock_; }
+
+  LibraryCatalogue& catalogue() noexcept { return catalogue_; }
+
+  std::shared_ptr<const Payload> payload(std::span<const std::byte> bytes);
+
+  /// The adapter's renames for a library, asked for once per file.
+  const LibraryAdapter::Renames& renames(LibraryAdapter& adapter, const Library& library);
+
+  // --- slots
+  /// Takes `slot` for a space and gives its label (SpaceNames::label) and salt.
+  /// Throws InvalidArgument if the slot is taken or negative.
+  std::pair<std::string, uint32_t> occupy(int slot);
+  /// Gives it back. `residue`: copies of the space that are still mapped; they
+  /// stay valid for ever and later spaces in this slot get another label.
+  void vacate(int slot, std::vector<std::shared_ptr<CachedCopy>> residue);
+
+ private:
+  struct Slot {
+    bool taken = false;
+    unsigned generation = 0;
+  };
+  std::recursive_mutex lock_;
+  LibraryCatalogue catalogue_;
+  std::map<std::string, std::shared_ptr<const Payload>> payloads_;
+  std::map<std::pair<LibraryAdapter*, FileIdentity>, LibraryAdapter::Renames> renames_;
+  std::map<int, Slot> slots_;
+  std::vector<std::shared_ptr<CachedCopy>> residue_;
+};
+
+}  // namespace multipy::loader

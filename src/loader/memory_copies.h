@@ -1,0 +1,34 @@
+// Copies without a directory: sealed memory files (memfd_create), which dlopen
+// reaches as /proc/self/fd/N. Nobody can change a sealed file, not even we.
+//
+// Threads: all members from any thread.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "loader/copy_cache.h"
+
+namespace multipy::loader {
+
+class MemoryCopies {
+ public:
+  /// The copy for `key` if it is alive, else a new one holding what `make`
+  /// gives. Throws CacheError if the system gives no memory file; `because`
+  /// tells there why there is no file on disk.
+  std::shared_ptr<CachedCopy> get(const std::string& key, const std::string& fileName,
+                                  const std::function<std::vector<std::byte>()>& make,
+                                  const std::string& because);
+
+ private:
+  std::mutex mutex_;
+  std::map<std::string, std::weak_ptr<CachedCopy>> alive_;  // by key; guarded by mutex_
+};
+
+}  // namespace multipy::loader

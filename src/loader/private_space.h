@@ -1,0 +1,130 @@
+// One interpreter's private copies of shared libraries.
+//
+// A PrivateSpace loads libraries for one interpreter: it decides with the
+// IsolationPolicy which are private, gets an edited copy of each private one
+// (and of what it needs) from the CopyCache, and hands it to the system's own
+// dlopen. What is shared is loaded as it is.
+//
+// Threads: every member may be called from any thread; loading is serialised
+// per process by one lock (static initialisers run under it, as they do under
+// glibc's own loader lock). No GIL is ever waited for here, so callers may hold
+// their interpreter's GIL.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "elf/shared_object.h"
+#include "loader/copy_cache.h"
+#include "loader/isolation_policy.h"
+
+namespace multipy::loader {
+
+/// The seam through which knowledge of particular libraries (torch) enters the
+/// loader. Called under the loading lock. One adapter serves all spaces.
+class LibraryAdapter {
+ public:
+  virtual ~LibraryAdapter() = default;
+
+  /// Further symbols of the private copy of `library` to redirect to the
+  /// interpreter: old name → name that libinterpreter.so exports. `defined` of
+  /// them may be the library's own. Called before any copy is written or
+  /// loaded; may throw to refuse the library (UnsupportedTorchError).
+  struct Renames {
+    std::map<std::string, std::string> undefined;
+    std::map<std::string, std::string> defined;
+    /// Part of the copy's cache key: changes when the tables change.
+    std::string version;
+  };
+  virtual Renames renames(const elf::SharedObject& library) = 0;
+
+  /// Before the private copy of `original` is given to dlopen in `slot`.
+  virtual void beforeLoad(int slot, const std::filesystem::path& original) = 0;
+  /// After dlopen: also when it failed, then with a null handle. Called once
+  /// per dlopen call that beforeLoad announced.
+  virtual void afterLoad(int slot, const std::filesystem::path& original, void* handle) = 0;
+
+  /// A private library has been mapped at [begin, end) for `slot` (each DSO
+  /// once: the one asked for and every private one it brought along).
+  virtual void mapped(int slot, const void* begin, const void* end) = 0;
+  /// The space in `slot` has been unloaded: what mapped() said of it is over,
+  /// also where glibc could not unload all.
+  virtual void unmapped(int slot) = 0;
+};
+
+class PrivateSpace {
+ public:
+  /// `slot` names the interpreter: it is part of every soname of this space
+  /// (and so of its cache keys), since two live spaces may not share a slot.
+  /// `adapter` may be null and must outlive the space.
+  PrivateSpace(int slot, std::shared_ptr<const IsolationPolicy> policy,
+               std::shared_ptr<CopyCache> cache, LibraryAdapter* adapter);
+  /// Forgets the libraries without unloading them; see unload().
+  ~PrivateSpace();
+  PrivateSpace(const PrivateSpace&) = delete;
+  PrivateSpace& operator=(const PrivateSpace&) = delete;
+
+  /// Loads this space's libinterpreter.so from the payload's bytes and makes it
+  /// the first DT_NEEDED of every later copy. Once, before anything else. The
+  /// names it exports that begin with "Pz" or "_Pz" are the C-API names that
+  /// undefined "Py"/"_Py" symbols of private copies are renamed to.
+  /// Returns dlopen's handle. Throws LoadError, CacheError, ElfError.
+  void* loadInterpreter(std::span<const std::byte> payload);
+
+  /// Loads an extension module or library by path and returns dlopen's handle;
+  /// the same one for the same file (device and inode). Private dependencies
+  /// that are not loaded yet are given to dlopen one by one, dependencies first,
+  /// each announced to the adapter (libraries that need each other: all at once,
+  /// announced as one). Throws LoadError, CacheError, ElfError, or what the
+  /// adapter throws.
+  void* load(const std::filesystem::path& library);
+
+  /// dlopen() as called by private code: `caller` is an address in the library
+  /// that calls. A name without '/' is searched as ld.so would for that caller
+  /// (its RPATH/RUNPATH, LD_LIBRARY_PATH, ld.so.cache, defaults); null means
+  /// "this program", answered with the interpreter's handle. RTLD_GLOBAL is
+  /// dropped for private libraries. Throws LoadError with ld.so-like text; with
+  /// RTLD_NOLOAD, null means that it is not loaded. The handle remains the
+  /// space's, which closes it in unload(): dlclose() of private code has nothing
+  /// to do.
+  void* open(const char* name, int flags, const void* caller);
+
+  /// dlsym() as called by private code. For RTLD_DEFAULT and the handle of
+  /// "this program" (and RTLD_NEXT), looks into this interpreter (C-API names
+  /// translated; never into another CPython), then into the caller and the
+  /// private libraries that it needs, then into the program. Null if not found.
+  void* symbol(void* handle, const char* name, const void* caller);
+
+  /// The original of one of this space's copies, or null: so that dladdr()
+  /// called by private code names the file it knows.
+  const char* originalOf(const char* copy) const;
+
+  /// dlcloses everything this space has opened, last first. After this nothing
+  /// but the destructor may be called. Returns the number of mappings of this
+  /// space's copies that remain (0 when all could be unloaded).
+  std::size_t unload();
+
+  int slot() const noexcept;
+
+  struct Loaded {
+    std::filesystem::path original;
+    std::filesystem::path copy;  // equal to original where shared
+    Isolation isolation;
+    std::string reason;
+  };
+  /// What has been loaded through this space so far, in order.
+  std::vector<Loaded> loaded() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace multipy::loader

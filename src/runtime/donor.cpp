@@ -1,0 +1,53 @@
+#include "runtime/donor.h"
+
+#include <filesystem>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "runtime/embedded_interpreter.h"
+#include "runtime/host_binding.h"
+#include "torch/torch_router.h"
+
+namespace multipy::runtime {
+namespace {
+
+// Everything in the environment that torch lies in belongs to that environment:
+// .../site-packages/torch/lib/libtorch_python.so.
+std::shared_ptr<const loader::IsolationPolicy> policyAround(const std::filesystem::path& library) {
+  const auto sitePackages = library.parent_path().parent_path().parent_path();
+  return std::make_shared<const loader::IsolationPolicy>(
+      std::vector<std::filesystem::path>{sitePackages});
+}
+
+struct Donor {
+  loader::PrivateSpace space;
+  HostBinding binding;
+
+  Donor(const std::filesystem::path& libtorchPython, std::shared_ptr<loader::CopyCache> cache)
+      : space(routing::kDonorSlot, policyAround(libtorchPython), std::move(cache),
+              &routing::torchAdapter()),
+        binding(space, nullptr) {
+    try {
+      binding.attach(space.loadInterpreter(embeddedInterpreter()));
+      space.load(libtorchPython);
+    } catch (...) {
+      space.unload();
+      throw;
+    }
+  }
+};
+
+}  // namespace
+
+void prepareDonor(std::shared_ptr<loader::CopyCache> cache) {
+  static std::once_flag once;
+  std::call_once(once, [&] {
+    routing::setDonorLoader([cache](const std::filesystem::path& libtorchPython) {
+      // Not deleted: its code is called for as long as the process lives.
+      [[maybe_unused]] static Donor* const donor = new Donor(libtorchPython, cache);
+    });
+  });
+}
+
+}  // namespace multipy::runtime

@@ -1,0 +1,17 @@
+// The donor: a private copy of libinterpreter.so and libtorch_python that belongs
+// to no interpreter and is never unloaded. It takes the registrations that torch
+// keeps once per process, so that every real interpreter can be unloaded
+// (src/torch/torch_router.h).
+#pragma once
+
+#include <memory>
+
+#include "loader/copy_cache.h"
+
+namespace multipy::runtime {
+
+/// Tells the router how the donor is made, with its copies in `cache`. The first
+/// call counts. Any thread.
+void prepareDonor(std::shared_ptr<loader::CopyCache> cache);
+
+}  // namespace multipy::runtime

@@ -1,0 +1,16 @@
+// Are we in a child of fork() made after multipy was first used?
+//
+// In such a child only the thread that forked exists. The interpreters' GILs may
+// be held, for ever, by threads that do not, and so may any mutex. So nothing may
+// be waited for there, and this must be asked before each operation; it costs one
+// load, since the kernel itself clears the mark in the child.
+#pragma once
+
+namespace multipy::runtime {
+
+bool inForkedChild() noexcept;
+
+/// Throws HandleError in a forked child; `doing` as in "call a ReplicatedObj".
+void refuseInForkedChild(const char* doing);
+
+}  // namespace multipy::runtime

@@ -1,0 +1,98 @@
+#include "runtime/host_binding.h"
+
+#include <dlfcn.h>
+
+#include <exception>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "multipy/runtime/Exception.h"
+#include "torch/ownership.h"
+#include "torch/torch_router.h"
+
+namespace multipy::runtime {
+namespace {
+
+// Exceptions may not cross into libinterpreter.so: they become text here.
+
+const HostBinding& binding(void* context) { return *static_cast<const HostBinding*>(context); }
+
+template <typename Work>
+void* loaded(std::string& error, Work&& work) noexcept {
+  try {
+    return work();
+  } catch (const std::exception& failure) {
+    error = failure.what();
+  } catch (...) {
+    error = "loading failed with an exception of a foreign type";
+  }
+  return nullptr;
+}
+
+void* load(void* context, const char* path, std::string& error) {
+  return loaded(error, [&] { return binding(context).space().load(path); });
+}
+
+void* open(void* context, const char* name, int flags, const void* caller, std::string& error) {
+  return loaded(error, [&] { return binding(context).space().open(name, flags, caller); });
+}
+
+void* symbol(void* context, void* handle, const char* name, const void* caller) {
+  return binding(context).space().symbol(handle, name, caller);
+}
+
+const char* originalOf(void* context, const char* copy) {
+  return binding(context).space().originalOf(copy);
+}
+
+int current() { return routing::Ownership::process().current(); }
+
+void setCurrent(int slot) { routing::Ownership::setCurrent(slot); }
+
+bool moduleSource(void* context, const char* name, std::string& source) {
+  const ModuleSources* sources = binding(context).sources();
+  if (!sources) return false;
+  std::optional<std::string> found = sources->find(name);
+  if (!found) return false;
+  source = std::move(*found);
+  return true;
+}
+
+const TorchPython* torchPython(void* context) {
+  return routing::torchPython(binding(context).slot());
+}
+
+}  // namespace
+
+HostBinding::HostBinding(loader::PrivateSpace& space, std::shared_ptr<const ModuleSources> sources)
+    : space_(space), sources_(std::move(sources)), services_{} {
+  services_.context = this;
+  services_.slot = space.slot();
+  services_.load = load;
+  services_.open = open;
+  services_.symbol = symbol;
+  services_.originalOf = originalOf;
+  services_.current = current;
+  services_.setCurrent = setCurrent;
+  services_.moduleSource = moduleSource;
+  services_.torchPython = torchPython;
+  services_.crossTensor = routing::crossTensor;
+  services_.routes = &routing::torchRoutes();
+}
+
+const InterpreterApi& HostBinding::attach(void* library) {
+  const auto get = reinterpret_cast<GetInterpreterApi>(::dlsym(library, kInterpreterApiSymbol));
+  if (!get)
+    throw LoadError(std::string("the embedded libinterpreter.so has no symbol ") +
+                    kInterpreterApiSymbol + ": expected one made by the same build; rebuild multipy");
+  const InterpreterApi* api = get();
+  if (api->version != kInterpreterApiVersion)
+    throw LoadError("the embedded libinterpreter.so has interface version " +
+                    std::to_string(api->version) + ", expected " +
+                    std::to_string(kInterpreterApiVersion) + "; rebuild multipy");
+  api->attach(&services_);
+  return *api;
+}
+
+}  // namespace multipy::runtime

@@ -1,0 +1,37 @@
+// The host's side of HostServices for one libinterpreter.so: what its functions
+// lead to. Lives for as long as that library is loaded.
+#pragma once
+
+#include <memory>
+
+#include "interpreter/host_services.h"
+#include "interpreter/interpreter_api.h"
+#include "loader/private_space.h"
+#include "runtime/module_sources.h"
+
+namespace multipy::runtime {
+
+class HostBinding {
+ public:
+  /// `space` and, where not null, `sources` serve the interpreter in the space's
+  /// slot. `sources` is null for the donor, which runs no Python.
+  HostBinding(loader::PrivateSpace& space, std::shared_ptr<const ModuleSources> sources);
+  HostBinding(const HostBinding&) = delete;
+  HostBinding& operator=(const HostBinding&) = delete;
+
+  /// Finds the interpreter's table of functions behind dlopen's `library` and
+  /// attaches these services. Throws LoadError if it is not there or of another
+  /// version.
+  const InterpreterApi& attach(void* library);
+
+  loader::PrivateSpace& space() const noexcept { return space_; }
+  const ModuleSources* sources() const noexcept { return sources_.get(); }
+  int slot() const noexcept { return services_.slot; }
+
+ private:
+  loader::PrivateSpace& space_;
+  const std::shared_ptr<const ModuleSources> sources_;
+  HostServices services_;
+};
+
+}  // namespace multipy::runtime

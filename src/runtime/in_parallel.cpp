@@ -1,0 +1,43 @@
+#include "runtime/in_parallel.h"
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+namespace multipy::runtime {
+
+void inParallel(std::size_t n, const std::function<void(std::size_t)>& work) {
+  std::atomic<std::size_t> next{0};
+  std::mutex mutex;
+  std::exception_ptr first;  // guarded by mutex
+
+  const auto worker = [&] {
+    for (std::size_t i = next++; i < n; i = next++) {
+      try {
+        work(i);
+      } catch (...) {
+        next = n;
+        const std::lock_guard lock(mutex);
+        if (!first) first = std::current_exception();
+      }
+    }
+  };
+
+  // The work waits for locks and disks too: two threads at least.
+  const std::size_t width = std::max(2u, std::thread::hardware_concurrency());
+  std::vector<std::thread> helpers;
+  try {
+    while (helpers.size() + 1 < std::min(n, width)) helpers.emplace_back(worker);
+  } catch (const std::system_error&) {
+    // No more threads to be had: those that there are do it all.
+  }
+  worker();
+  for (std::thread& helper : helpers) helper.join();
+  if (first) std::rethrow_exception(first);
+}
+
+}  // namespace multipy::runtime

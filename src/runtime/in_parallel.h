@@ -1,0 +1,13 @@
+// The same work for 0 ... n-1, on as many threads as there are cores.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+
+namespace multipy::runtime {
+
+/// Returns when all is done. If some throw, the first to do so is rethrown then;
+/// what has not begun by then is not begun.
+void inParallel(std::size_t n, const std::function<void(std::size_t)>& work);
+
+}  // namespace multipy::runtime

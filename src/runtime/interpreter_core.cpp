@@ -1,0 +1,292 @@
+#include "runtime/interpreter_core.h"
+
+#include <array>
+#include <chrono>
+#include <exception>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <vector>
+#include <utility>
+
+#include "multipy/runtime/Exception.h"
+#include "runtime/donor.h"
+#include "runtime/embedded_interpreter.h"
+#include "runtime/failure.h"
+#include "runtime/fork_guard.h"
+#include "runtime/gil.h"
+#include "runtime/handle_table.h"
+#include "runtime/in_parallel.h"
+#include "runtime/thread_states.h"
+#include "torch/ownership.h"
+#include "torch/torch_router.h"
+
+namespace multipy::runtime {
+namespace {
+
+using routing::Ownership;
+
+// The process's live interpreters by slot. Written when one goes live and when
+// it goes down.
+constinit std::array<std::atomic<InterpreterCore*>, routing::kMaxInterpreters> liveCores{};
+
+// How long dropped references may wait for somebody to come by before the
+// housekeeping thread takes the GIL for them. Long enough that a loop which makes
+// and drops Objs clears them itself, on its next operation.
+constexpr std::chrono::milliseconds kClearingPatience{5};
+
+// How long threads that Python started, and that end when they find it
+// finalised, are given to do so before their libraries are unloaded.
+constexpr std::chrono::milliseconds kThreadsPatience{200};
+
+bool threadsHaveEnded(const InterpreterApi& api) {
+  const auto deadline = std::chrono::steady_clock::now() + kThreadsPatience;
+  while (api.liveThreads() > 0) {
+    if (std::chrono::steady_clock::now() > deadline) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return true;
+}
+
+[[noreturn]] void throwShutDown(const char* doing) {
+  throw HandleError(std::string("cannot ") + doing +
+                    ": the interpreter it needs has been shut down, since its InterpreterManager (or "
+                    "stand-alone Interpreter) has been destroyed; keep that alive for as long as you "
+                    "use what was made through it");
+}
+
+}  // namespace
+
+// --- up
+
+std::shared_ptr<InterpreterCore> InterpreterCore::start(const InterpreterRecipe& recipe) {
+  refuseInForkedChild("start an interpreter");
+  const GilReleased outside;  // starting takes long, and needs no other interpreter
+  std::shared_ptr<InterpreterCore> core(new InterpreterCore);
+  try {
+    core->bringUp(recipe);
+  } catch (...) {
+    core->gate_.close();
+    core->takeDown();
+    throw;
+  }
+  return core;
+}
+
+void InterpreterCore::bringUp(const InterpreterRecipe& recipe) {
+  routing::prepareProcess();
+  prepareDonor(recipe.cache);
+
+  slot_ = Ownership::process().admit();
+  stage_ = Stage::Slot;
+  space_ = std::make_unique<loader::PrivateSpace>(slot_, recipe.policy, recipe.cache,
+                                                  &routing::torchAdapter());
+  binding_ = std::make_unique<HostBinding>(*space_, recipe.sources);
+  stage_ = Stage::Space;
+  api_ = &binding_->attach(space_->loadInterpreter(embeddedInterpreter()));
+
+  routing::startHousekeeping(slot_);
+  stage_ = Stage::Housekeeping;
+  routing::runHousekeeping(slot_, [&] { initialize(recipe); });
+  stage_ = Stage::Initialized;
+
+  liveCores[slot_].store(this);
+  Ownership::process().setLive(slot_, api_->holdsGil);
+}
+
+void InterpreterCore::initialize(const InterpreterRecipe& recipe) {
+  const routing::AddressRange heap = Ownership::process().slice(slot_);
+  InterpreterConfig config;
+  config.executable = recipe.python.executable.string();
+  config.extraPaths = recipe.extraPaths;
+  config.heapBegin = heap.begin;
+  config.heapSize = heap.size;
+  Failure failure;
+  if (api_->initialize(config, failure)) return;
+  if (failure.kind == Failure::Kind::Environment) throwFailure(failure);
+  throw EnvironmentError("cannot start Python with " + config.executable + ": " + failure.type +
+                         (failure.type.empty() ? "" : ": ") + failure.message +
+                         (failure.traceback.empty() ? "" : "\n" + failure.traceback));
+}
+
+InterpreterCore* InterpreterCore::inSlot(int slot) noexcept {
+  if (slot < 0 || slot >= routing::kMaxInterpreters) return nullptr;
+  return liveCores[slot].load(std::memory_order_acquire);
+}
+
+// --- down
+
+InterpreterCore::~InterpreterCore() = default;
+
+void InterpreterCore::shutDown(std::span<const std::shared_ptr<InterpreterCore>> cores) noexcept {
+  if (inForkedChild()) {
+    // Nothing of them may be touched here; their memory is left alone as well.
+    for (const auto& core : cores) [[maybe_unused]] auto* leaked = new std::shared_ptr(core);
+    return;
+  }
+  std::vector<InterpreterCore*> now;
+  for (const auto& core : cores) {
+    if (!core->gate_.close()) continue;
+    const bool inside = Entered::inside(*core) || Ownership::entered() == core->slot_;
+    if (inside)
+      core->takeDownInBackground();
+    else
+      now.push_back(core.get());
+  }
+  // An operation that has to end may be waiting for the GIL that this thread has.
+  const GilReleased outside;
+  inParallel(now.size(), [&](std::size_t i) { now[i]->takeDown(); });
+}
+
+void InterpreterCore::takeDownInBackground() noexcept {
+  try {
+    std::thread([self = shared_from_this()] { self->takeDown(); }).detach();
+  } catch (const std::system_error&) {
+    // No thread to be had: the interpreter stays, closed to everyone.
+    [[maybe_unused]] auto* leaked = new std::shared_ptr(shared_from_this());
+  }
+}
+
+void InterpreterCore::takeDown() noexcept {
+  gate_.waitUntilEmpty();
+  if (stage_ >= Stage::Housekeeping) {
+    if (stage_ == Stage::Initialized) {
+      routing::closeDrops(slot_);
+      routing::runHousekeeping(slot_, [this] { finalize(); });
+      Ownership::process().setDead(slot_);
+      liveCores[slot_].store(nullptr);
+    }
+    routing::stopHousekeeping(slot_);
+  }
+  // A slot whose copies could not all be unloaded is not used again: its next
+  // interpreter would be given libraries that have been used.
+  const bool unloaded = stage_ < Stage::Space || unload();
+  if (stage_ >= Stage::Slot && unloaded) Ownership::process().release(slot_);
+  stage_ = Stage::Nothing;
+}
+
+bool InterpreterCore::unload() noexcept {
+  const bool inUse = api_ && !threadsHaveEnded(*api_);
+  api_ = nullptr;
+  if (!inUse && space_->unload() == 0) {
+    binding_.reset();
+    space_.reset();
+    return true;
+  }
+  // A daemon thread of Python's would return into code that is not there any
+  // more. What it may run stays, and so does what that may call.
+  [[maybe_unused]] auto* binding = binding_.release();
+  [[maybe_unused]] auto* space = space_.release();
+  return false;
+}
+
+// On the housekeeping thread, which initialised.
+void InterpreterCore::finalize() {
+  {
+    gate_.passClosed();
+    const Entered inside(*this, Entered::GatePassed{});
+    giveUpWhatTablesKeep();
+    leftBehind_.close(*api_);
+    routing::purge(slot_);
+  }
+  api_->finalize();
+}
+
+void InterpreterCore::giveUpWhatTablesKeep() noexcept {
+  for (;;) {
+    Handle owned = nullptr;
+    {
+      // Taken under the lock, for which a table's destructor waits.
+      const std::lock_guard lock(tablesMutex_);
+      if (tables_.empty()) return;
+      owned = (*tables_.begin())->take(slot_);
+      tables_.erase(tables_.begin());
+    }
+    if (owned) api_->decref(owned);
+  }
+}
+
+// --- operations
+
+void InterpreterCore::beginOperation(const char* doing) {
+  refuseInForkedChild(doing);
+  if (!gate_.tryPass()) [[unlikely]]
+    throwShutDown(doing);
+}
+
+void InterpreterCore::requireOpen(const char* doing) const {
+  refuseInForkedChild(doing);
+  if (gate_.closed()) throwShutDown(doing);
+}
+
+void InterpreterCore::endOperation() noexcept {
+  if (gate_.leave() && !leftBehind_.empty()) askForClearing();
+}
+
+void* InterpreterCore::threadState() {
+  if (void* state = api_->threadState()) [[likely]]
+    return state;
+  void* state = api_->newThreadState();
+  if (!state) throw std::bad_alloc();
+  rememberThreadState(weak_from_this(), state);
+  return state;
+}
+
+// --- references
+
+bool InterpreterCore::gilHeldHere() const noexcept {
+  return Ownership::entered() == slot_ && inSlot(slot_) == this && api_->holdsGil();
+}
+
+void InterpreterCore::drop(DroppedReference* dropped) noexcept {
+  if (gilHeldHere()) {
+    api_->decref(dropped->handle);
+    delete dropped;
+    return;
+  }
+  if (inForkedChild()) return;  // left alone, like all that is shared with the parent's threads
+  switch (leftBehind_.dropped(dropped)) {
+    case LeftBehind::Pushed::Refused:
+      delete dropped;
+      return;
+    case LeftBehind::Pushed::Further:
+      return;  // whoever left the first one has asked, or is seen to by who is inside
+    case LeftBehind::Pushed::First:
+      // Who is inside looks again after leaving the gate; the two cannot miss
+      // each other, since both write first and then look.
+      if (gate_.empty()) askForClearing();
+      return;
+  }
+}
+
+void InterpreterCore::drop(Handle owned) noexcept {
+  if (gilHeldHere())
+    api_->decref(owned);
+  else
+    drop(new DroppedReference(owned));
+}
+
+void InterpreterCore::askForClearing() noexcept {
+  if (clearingAsked_.exchange(true)) return;
+  const bool posted = routing::postHousekeeping(slot_, [weak = weak_from_this()] {
+    std::this_thread::sleep_for(kClearingPatience);
+    const auto core = weak.lock();
+    if (!core) return;
+    core->clearingAsked_.store(false);
+    if (core->leftBehind_.empty() || !core->tryBeginOperation()) return;
+    const Entered inside(*core, Entered::GatePassed{});  // entering clears
+  });
+  if (!posted) clearingAsked_.store(false);
+}
+
+void InterpreterCore::remember(HandleTable* table) {
+  const std::lock_guard lock(tablesMutex_);
+  tables_.insert(table);
+}
+
+Handle InterpreterCore::forget(HandleTable* table) noexcept {
+  const std::lock_guard lock(tablesMutex_);
+  return tables_.erase(table) ? table->take(slot_) : nullptr;
+}
+
+}  // namespace multipy::runtime

@@ -1,0 +1,119 @@
+// One live interpreter: its slot, its private libraries, its CPython, and the
+// order in which these come up and go down.
+//
+//   up    slot and heap slice → private space → libinterpreter.so → attach →
+//         housekeeping thread → initialize on that thread → live
+//   down  refuse operations → wait for those inside → no more drops from other
+//         threads → (on the housekeeping thread, with the GIL) give up what is
+//         kept here → purge torch's tables → finalize → dead → end the thread →
+//         unload → slot free
+//
+// A core is owned by its Interpreter, which shuts it down. Sessions, Objs and
+// tables hold further references: they keep this object's memory, not the
+// interpreter, alive. After the shutdown every operation is refused at the gate.
+//
+// Operations are done inside an Entered (gil.h), which passes the gate and takes
+// the GIL.
+//
+// Threads: every member from any thread; those under "with the GIL" by a thread
+// that is inside.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <unordered_set>
+
+#include "interpreter/interpreter_api.h"
+#include "loader/private_space.h"
+#include "runtime/host_binding.h"
+#include "runtime/interpreter_recipe.h"
+#include "runtime/left_behind.h"
+#include "runtime/operation_gate.h"
+#include "torch/ownership.h"
+
+namespace multipy::runtime {
+
+class HandleTable;
+
+class InterpreterCore : public std::enable_shared_from_this<InterpreterCore> {
+ public:
+  /// A running interpreter. Throws EnvironmentError, LoadError, CacheError,
+  /// UnsupportedTorchError; everything done so far is undone then.
+  static std::shared_ptr<InterpreterCore> start(const InterpreterRecipe& recipe);
+  ~InterpreterCore();
+  InterpreterCore(const InterpreterCore&) = delete;
+  InterpreterCore& operator=(const InterpreterCore&) = delete;
+
+  /// The one that lives in `slot` now, or null.
+  static InterpreterCore* inSlot(int slot) noexcept;
+
+  int slot() const noexcept { return slot_; }
+  /// Valid until the shutdown: for those inside.
+  const InterpreterApi& api() const noexcept { return *api_; }
+
+  // --- life
+  /// Refuses operations, waits for those inside and takes the interpreters down,
+  /// all at once. Those that were shut down before are passed over. One that the
+  /// calling thread itself is inside is taken down in the background when it has
+  /// left. In a forked child nothing is done at all.
+  static void shutDown(std::span<const std::shared_ptr<InterpreterCore>> cores) noexcept;
+
+  // --- operations (used by Entered)
+  /// Throws HandleError if the interpreter is being shut down, or in a forked
+  /// child; `doing` is for its text, as in "call an Obj".
+  void beginOperation(const char* doing);
+  /// The same, without beginning one.
+  void requireOpen(const char* doing) const;
+  bool tryBeginOperation() noexcept { return gate_.tryPass(); }
+  void endOperation() noexcept;
+  /// The calling thread's PyThreadState here; made if there is none.
+  void* threadState();
+  /// Clears away what other threads have left behind. With the GIL.
+  void clearLeftBehind() noexcept { leftBehind_.clear(*api_); }
+
+  // --- references
+  /// Does this thread hold this interpreter's GIL?
+  bool gilHeldHere() const noexcept;
+  /// Gives a reference up: at once if this thread holds the GIL, else later,
+  /// without waiting. `dropped` is deleted.
+  void drop(DroppedReference* dropped) noexcept;
+  void drop(Handle owned) noexcept;
+  /// A thread that had this state has ended.
+  void threadEnded(void* threadState) noexcept { leftBehind_.ended(threadState); }
+
+  /// `table` has something of this interpreter now, to be given up at shutdown.
+  void remember(HandleTable* table);
+  /// It has no longer: what it had, owned; null if it had nothing.
+  Handle forget(HandleTable* table) noexcept;
+
+ private:
+  // How far the way up has been gone: what there is to take down.
+  enum class Stage { Nothing, Slot, Space, Housekeeping, Initialized };
+
+  InterpreterCore() = default;
+  void bringUp(const InterpreterRecipe& recipe);
+  void initialize(const InterpreterRecipe& recipe);
+  void takeDown() noexcept;
+  void takeDownInBackground() noexcept;
+  void finalize();
+  void giveUpWhatTablesKeep() noexcept;
+  bool unload() noexcept;
+  void askForClearing() noexcept;
+
+  Stage stage_ = Stage::Nothing;
+  int slot_ = routing::kNone;
+  std::unique_ptr<loader::PrivateSpace> space_;
+  std::unique_ptr<HostBinding> binding_;
+  const InterpreterApi* api_ = nullptr;
+
+  OperationGate gate_;
+  LeftBehind leftBehind_;
+  std::atomic<bool> clearingAsked_{false};
+
+  std::mutex tablesMutex_;
+  std::unordered_set<HandleTable*> tables_;  // guarded by tablesMutex_
+};
+
+}  // namespace multipy::runtime

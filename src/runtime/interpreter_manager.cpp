@@ -1,0 +1,82 @@
+#include "multipy/runtime/interpreter_manager.h"
+
+#include <utility>
+
+#include "multipy/runtime/Exception.h"
+#include "multipy/runtime/environment.h"
+#include "runtime/in_parallel.h"
+#include "runtime/manager_state.h"
+#include "runtime/package_source.h"
+#include "runtime/replicated_state.h"
+#include "runtime/session_state.h"
+
+namespace multipy::runtime {
+namespace {
+
+InterpreterManagerOptions withEnvironment(std::shared_ptr<Environment> environment) {
+  InterpreterManagerOptions options;
+  options.environment = std::move(environment);
+  return options;
+}
+
+std::shared_ptr<ManagerState> startInterpreters(std::size_t n,
+                                                const InterpreterManagerOptions& options) {
+  if (n == 0)
+    throw InvalidArgument("InterpreterManager: the number of interpreters is 0, expected at least 1");
+  auto state = std::make_shared<ManagerState>(options, prepareRecipe(options), n);
+  try {
+    inParallel(n, [&](std::size_t i) { state->cores[i] = InterpreterCore::start(state->recipe); });
+  } catch (...) {
+    std::erase(state->cores, nullptr);
+    InterpreterCore::shutDown(state->cores);
+    throw;
+  }
+  return state;
+}
+
+}  // namespace
+
+InterpreterManager::InterpreterManager(std::size_t nInterp, std::shared_ptr<Environment> environment)
+    : InterpreterManager(nInterp, withEnvironment(std::move(environment))) {}
+
+InterpreterManager::InterpreterManager(std::size_t nInterp, const InterpreterManagerOptions& options)
+    : state_(startInterpreters(nInterp, options)) {
+  // From here on the Interpreters' own destructors undo it.
+  instances_.reserve(nInterp);
+  for (const auto& core : state_->cores) instances_.push_back(Interpreter(core, state_));
+  for (Interpreter& interpreter : instances_) options.environment->configureInterpreter(&interpreter);
+}
+
+InterpreterManager::~InterpreterManager() { InterpreterCore::shutDown(state_->cores); }
+
+InterpreterSession InterpreterManager::acquireOne() { return SessionState::onAny(state_); }
+
+void InterpreterManager::debugLimitInterpreters(std::size_t n) {
+  state_->balancer.setResourceLimit(n);
+}
+
+Package InterpreterManager::loadPackage(const std::string& path) {
+  return Package(std::make_shared<PackageSource>(path, std::make_shared<FileReader>(path)), state_);
+}
+
+Package InterpreterManager::loadPackage(
+    std::shared_ptr<caffe2::serialize::ReadAdapterInterface> reader) {
+  return Package(std::make_shared<PackageSource>("(given as a reader)",
+                                                 std::make_shared<SerialReader>(std::move(reader))),
+                 state_);
+}
+
+void InterpreterManager::registerModuleSource(std::string name, std::string source) {
+  state_->recipe.sources->add(std::move(name), std::move(source));
+}
+
+std::size_t InterpreterManager::countRegisteredModuleSources() const {
+  return state_->recipe.sources->count();
+}
+
+ReplicatedObj InterpreterManager::createMovable(const Obj& obj, InterpreterSession* session) {
+  return ReplicatedState::make(obj, session, state_,
+                               SessionState::of(session, "create a movable")->package);
+}
+
+}  // namespace multipy::runtime

@@ -1,0 +1,43 @@
+#include "runtime/left_behind.h"
+
+namespace multipy::runtime {
+
+void LeftBehind::ended(void* threadState) noexcept {
+  auto* thread = new EndedThread{threadState};
+  if (threadStates_.push(thread) == ClosableStack<EndedThread>::Pushed::Refused) delete thread;
+}
+
+void LeftBehind::clear(const InterpreterApi& api) noexcept {
+  if (empty()) [[likely]]
+    return;
+  giveUp(api, references_.takeAll());
+  discard(api, threadStates_.takeAll());
+}
+
+void LeftBehind::close(const InterpreterApi& api) noexcept {
+  // Giving up a reference may run Python code that drops others: clear until
+  // nothing is left, then close, then take what came in between.
+  while (!empty()) clear(api);
+  giveUp(api, references_.close());
+  discard(api, threadStates_.close());
+}
+
+void LeftBehind::giveUp(const InterpreterApi& api, DroppedReference* first) noexcept {
+  while (first) {
+    DroppedReference* next = first->next;
+    api.decref(first->handle);
+    delete first;
+    first = next;
+  }
+}
+
+void LeftBehind::discard(const InterpreterApi& api, EndedThread* first) noexcept {
+  while (first) {
+    EndedThread* next = first->next;
+    api.discardThreadState(first->state);
+    delete first;
+    first = next;
+  }
+}
+
+}  // namespace multipy::runtime

@@ -1,0 +1,88 @@
+#include "multipy/runtime/load_balancer.h"
+
+#include <string>
+
+#include "multipy/runtime/Exception.h"
+
+namespace multipy::runtime {
+namespace {
+
+// The interpreter that this thread used last. One for all balancers: it is only
+// where the search begins. Threads that are new begin at different places.
+constinit thread_local std::size_t lastUsed = SIZE_MAX;
+
+std::size_t firstPlace() noexcept {
+  static std::atomic<std::size_t> threads{0};
+  return threads.fetch_add(1, std::memory_order_relaxed);
+}
+
+std::size_t checkedSize(std::size_t n) {
+  if (n == 0)
+    throw InvalidArgument("LoadBalancer: the number of interpreters is 0, expected at least 1");
+  return n;
+}
+
+}  // namespace
+
+LoadBalancer::LoadBalancer(std::size_t n)
+    : size_(checkedSize(n)), limit_(n), users_(std::make_unique<Users[]>(n)) {}
+
+void LoadBalancer::setResourceLimit(std::size_t n) {
+  if (n == 0 || n > size_)
+    throw InvalidArgument("LoadBalancer: the limit is " + std::to_string(n) +
+                          ", expected 1 to the number of interpreters, " + std::to_string(size_));
+  limit_.store(n, std::memory_order_relaxed);
+}
+
+bool LoadBalancer::takeIfFree(std::size_t where) noexcept {
+  std::uint64_t none = 0;
+  return users_[where].count.compare_exchange_strong(none, 1, std::memory_order_acq_rel,
+                                                     std::memory_order_relaxed);
+}
+
+int LoadBalancer::acquire() noexcept {
+  const std::size_t limit = limit_.load(std::memory_order_relaxed);
+  std::size_t where = lastUsed;
+  if (where >= limit) [[unlikely]]
+    where = firstPlace() % limit;
+
+  std::size_t least = where;
+  std::uint64_t fewest = UINT64_MAX;
+  for (std::size_t tried = 0; tried < limit; ++tried) {
+    const std::uint64_t now = users_[where].count.load(std::memory_order_relaxed);
+    if (now == 0 && takeIfFree(where)) {
+      lastUsed = where;
+      return static_cast<int>(where);
+    }
+    if (now < fewest) {
+      fewest = now;
+      least = where;
+    }
+    if (++where == limit) where = 0;
+  }
+  users_[least].count.fetch_add(1, std::memory_order_acq_rel);
+  lastUsed = least;
+  return static_cast<int>(least);
+}
+
+LoadBalancer::Users& LoadBalancer::checked(int where) const {
+  if (where < 0 || static_cast<std::size_t>(where) >= size_)
+    throw InvalidArgument("LoadBalancer: there is no interpreter " + std::to_string(where) +
+                          ", expected 0 to " + std::to_string(size_ - 1));
+  return users_[where];
+}
+
+void LoadBalancer::free(int where) {
+  Users& users = checked(where);
+  if (users.count.fetch_sub(1, std::memory_order_acq_rel) != 0) [[likely]]
+    return;
+  users.count.fetch_add(1, std::memory_order_acq_rel);
+  throw InvalidArgument("LoadBalancer: interpreter " + std::to_string(where) +
+                        " is freed but has no user; free() must be called once for each acquire()");
+}
+
+std::size_t LoadBalancer::users(int where) const {
+  return checked(where).count.load(std::memory_order_relaxed);
+}
+
+}  // namespace multipy::runtime

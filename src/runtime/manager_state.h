@@ -1,0 +1,45 @@
+// What an InterpreterManager shares with everything made through it. Outlives the
+// manager as long as a session, Package or ReplicatedObj refers to it; the
+// interpreters do not (their cores refuse everything then).
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "multipy/runtime/interpreter_manager.h"
+#include "multipy/runtime/load_balancer.h"
+#include "runtime/interpreter_core.h"
+#include "runtime/interpreter_recipe.h"
+
+namespace multipy::runtime {
+
+struct ManagerState {
+  ManagerState(InterpreterManagerOptions given, InterpreterRecipe prepared, std::size_t n)
+      : options(std::move(given)), recipe(std::move(prepared)), cores(n), balancer(n) {}
+
+  const InterpreterManagerOptions options;
+  const InterpreterRecipe recipe;
+  std::vector<std::shared_ptr<InterpreterCore>> cores;  // not changed once all are up
+  LoadBalancer balancer;
+};
+
+/// One interpreter of a manager, counted as in use by its balancer.
+class Reservation {
+ public:
+  explicit Reservation(ManagerState& manager) noexcept
+      : manager_(&manager), where_(manager.balancer.acquire()) {}
+  Reservation(Reservation&& other) noexcept
+      : manager_(std::exchange(other.manager_, nullptr)), where_(other.where_) {}
+  Reservation& operator=(Reservation&&) = delete;
+  ~Reservation() {
+    if (manager_) manager_->balancer.free(where_);
+  }
+
+  const std::shared_ptr<InterpreterCore>& core() const noexcept { return manager_->cores[where_]; }
+
+ private:
+  ManagerState* manager_;
+  int where_;
+};
+
+}  // namespace multipy::runtime

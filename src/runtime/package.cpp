@@ -1,0 +1,47 @@
+#include "multipy/runtime/package.h"
+
+#include <utility>
+
+#include "runtime/failure.h"
+#include "runtime/gil.h"
+#include "runtime/object_state.h"
+#include "runtime/replicated_state.h"
+#include "runtime/session_state.h"
+
+namespace multipy::runtime {
+
+Package::Package(std::shared_ptr<PackageSource> source,
+                 std::shared_ptr<ManagerState> manager) noexcept
+    : source_(std::move(source)), manager_(std::move(manager)) {}
+
+InterpreterSession Package::acquireSession() const {
+  constexpr const char* kDoing = "open a package in an interpreter";
+  InterpreterSession session = SessionState::onAny(manager_, source_);
+  const auto& state = SessionState::of(&session, kDoing);
+  const Entered inside(*state->core, kDoing);
+  Handle importer = source_->importer(state->core);
+  state->core->api().incref(importer);
+  session.self = ObjectState::adopt(importer, {}, state);
+  return session;
+}
+
+ReplicatedObj Package::loadPickle(const std::string& module, const std::string& file) const {
+  source_->requireResource(module, file);
+  InterpreterSession session = acquireSession();
+  const auto scope = session.enter();
+  return createMovable(session.self.attr("load_pickle")({module, file}), &session);
+}
+
+std::string Package::loadText(const std::string& package, const std::string& resource) const {
+  return loadBinary(package, resource);
+}
+
+std::string Package::loadBinary(const std::string& package, const std::string& resource) const {
+  return source_->resource(package, resource);
+}
+
+ReplicatedObj Package::createMovable(const Obj& obj, InterpreterSession* session) const {
+  return ReplicatedState::make(obj, session, manager_, source_);
+}
+
+}  // namespace multipy::runtime

@@ -1,0 +1,33 @@
+#include "multipy/runtime/python_method_wrapper.h"
+
+#include <utility>
+
+#include "runtime/failure.h"
+#include "runtime/gil.h"
+#include "runtime/keyword_arguments.h"
+#include "runtime/replicated_state.h"
+
+namespace multipy::runtime {
+
+PythonMethodWrapper::PythonMethodWrapper(ReplicatedObj model, std::string methodName)
+    : model_(std::move(model)), methodName_(std::move(methodName)) {}
+
+c10::IValue PythonMethodWrapper::operator()(std::vector<c10::IValue> args,
+                                            const IValueMap& kwargs) const {
+  const KeywordArguments named(kwargs);
+  return model_.state().call(methodName_.c_str(), args, named.data(), named.size());
+}
+
+void PythonMethodWrapper::setArgumentNames(std::vector<std::string>& names) const {
+  ReplicatedState& model = model_.state();
+  const Reservation reservation(*model.manager);
+  const auto& core = reservation.core();
+  const Entered inside(*core, "ask a method for its arguments");
+  const InterpreterApi& api = core->api();
+  Failure failure;
+  const OwnedHandle method(api, api.attr(model.objectIn(core), methodName_.c_str(), failure));
+  if (!method || !api.argumentNames(method.get(), &names, failure))
+    throwFailure(failure, model.wantedBy());
+}
+
+}  // namespace multipy::runtime

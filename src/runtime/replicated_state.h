@@ -1,0 +1,48 @@
+// What the copies of a ReplicatedObj share: the object pickled, its storages,
+// and the Python object in each interpreter that has used it.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <unordered_map>
+
+#include "interpreter/interpreter_api.h"
+#include "multipy/runtime/replicated_obj.h"
+#include "runtime/handle_table.h"
+#include "runtime/manager_state.h"
+#include "runtime/package_source.h"
+#include "runtime/session_state.h"
+
+namespace multipy::runtime {
+
+struct ReplicatedState {
+  ReplicatedState(std::shared_ptr<ManagerState> of, std::shared_ptr<PackageSource> from)
+      : manager(std::move(of)), package(std::move(from)) {}
+
+  /// Pickles an Obj of `session`, with the classes of `package` if not null.
+  /// Throws HandleError if the Obj is not of that session.
+  static ReplicatedObj make(const Obj& obj, const InterpreterSession* session,
+                            std::shared_ptr<ManagerState> manager,
+                            std::shared_ptr<PackageSource> package);
+
+  /// The object in this interpreter, unpickled on first use. Borrowed; with the GIL.
+  Handle objectIn(const std::shared_ptr<InterpreterCore>& core);
+  /// The same as an Obj of the session.
+  Obj objIn(const std::shared_ptr<SessionState>& session, const char* doing);
+
+  /// Calls the object, or its method of that name if not null, on the
+  /// interpreter that the balancer picks.
+  at::IValue call(const char* method, at::ArrayRef<at::IValue> args,
+                  const KeywordArgument* named, std::size_t nNamed);
+
+  std::string_view wantedBy() const noexcept {
+    return package ? std::string_view(package->name()) : std::string_view();
+  }
+
+  const std::shared_ptr<ManagerState> manager;
+  const std::shared_ptr<PackageSource> package;  // null: not from a package
+  Pickled pickled;                               // not changed once made
+  HandleTable objects;
+};
+
+}  // namespace multipy::runtime

@@ -1,0 +1,16 @@
+// The PyThreadStates that this thread was given on entering interpreters. They
+// are kept as long as the thread lives and handed back when it ends: the
+// interpreter discards them when somebody is inside next. A thread that is ending
+// takes no GIL.
+#pragma once
+
+#include <memory>
+
+namespace multipy::runtime {
+
+class InterpreterCore;
+
+/// `state` was made for the calling thread.
+void rememberThreadState(std::weak_ptr<InterpreterCore> core, void* state);
+
+}  // namespace multipy::runtime

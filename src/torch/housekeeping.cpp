@@ -1,0 +1,193 @@
+#include "torch/housekeeping.h"
+
+#include <pthread.h>
+
+#include <array>
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <shared_mutex>
+#include <string>
+#include <thread>
+
+#include "multipy/runtime/Exception.h"
+#include "torch/ownership.h"
+#include "torch/torch_router.h"
+
+namespace multipy::routing {
+namespace {
+
+using Task = std::function<void()>;
+
+// A queue and the thread that empties it.
+class Worker {
+ public:
+  explicit Worker(int slot) : slot_(slot), thread_([this] { work(); }) {}
+  ~Worker() { stop(); }
+
+  bool post(Task task) {
+    const std::lock_guard guard(lock_);
+    if (stopping_) return false;
+    tasks_.push_back(std::move(task));
+    changed_.notify_one();
+    return true;
+  }
+
+  bool isThisThread() const noexcept { return thread_.get_id() == std::this_thread::get_id(); }
+
+  void stop() {
+    {
+      const std::lock_guard guard(lock_);
+      stopping_ = true;
+      changed_.notify_one();
+    }
+    if (thread_.joinable()) thread_.join();
+  }
+
+ private:
+  void work() {
+    // What comes after "multipy-" must fit into the 15 characters Linux keeps.
+    ::pthread_setname_np(::pthread_self(), ("multipy-" + std::to_string(slot_)).c_str());
+    Ownership::setCurrent(slot_);
+    std::unique_lock guard(lock_);
+    for (;;) {
+      changed_.wait(guard, [this] { return stopping_ || !tasks_.empty(); });
+      if (tasks_.empty()) return;
+      Task task = std::move(tasks_.front());
+      tasks_.pop_front();
+      guard.unlock();
+      task();
+      task = nullptr;  // what it holds dies outside the lock
+      // A task may have entered and left: this thread remains the slot's.
+      Ownership::setCurrent(slot_);
+      guard.lock();
+    }
+  }
+
+  const int slot_;
+  std::mutex lock_;
+  std::condition_variable changed_;
+  std::deque<Task> tasks_;   // guarded by lock_
+  bool stopping_ = false;    // guarded by lock_
+  std::thread thread_;       // last: starts when all else is there
+};
+
+struct Place {
+  std::mutex lock;
+  std::shared_ptr<Worker> worker;  // guarded by lock
+
+  std::shared_mutex drops;         // shared: a drop is under way
+  std::uint64_t generation = 0;    // guarded by drops
+  bool open = false;               // guarded by drops
+
+  std::shared_ptr<Worker> current() {
+    const std::lock_guard guard(lock);
+    return worker;
+  }
+};
+
+// Never destroyed: drops happen until the very end of the process.
+std::array<Place, kMaxInterpreters>& places() {
+  static auto* const all = new std::array<Place, kMaxInterpreters>;
+  return *all;
+}
+
+Place& place(int slot, const char* doing) {
+  if (slot < 0 || slot >= kMaxInterpreters)
+    throw runtime::InvalidArgument(std::string(doing) + ": slot is " + std::to_string(slot) +
+                                   ", expected 0 to " + std::to_string(kMaxInterpreters - 1));
+  return places()[slot];
+}
+
+}  // namespace
+
+Incarnation incarnation(int slot) noexcept {
+  if (slot < 0 || slot >= kMaxInterpreters) return {kNone, 0};
+  return {slot, Ownership::process().generation(slot)};
+}
+
+DropPermit::DropPermit(Incarnation owner) : slot_(owner.slot) {
+  if (slot_ < 0 || slot_ >= kMaxInterpreters) return;
+  Place& entry = places()[slot_];
+  entry.drops.lock_shared();
+  granted_ = entry.open && entry.generation == owner.generation;
+  if (!granted_) entry.drops.unlock_shared();
+}
+
+DropPermit::~DropPermit() {
+  if (granted_) places()[slot_].drops.unlock_shared();
+}
+
+void startHousekeeping(int slot) {
+  Place& entry = place(slot, "starting an interpreter's housekeeping thread");
+  {
+    const std::lock_guard guard(entry.lock);
+    if (entry.worker)
+      throw runtime::InternalError("starting the housekeeping thread of interpreter " +
+                                   std::to_string(slot) + ": it runs already");
+    entry.worker = std::make_shared<Worker>(slot);
+  }
+  const std::unique_lock guard(entry.drops);
+  entry.generation = Ownership::process().generation(slot);
+  entry.open = true;
+}
+
+bool postHousekeeping(int slot, std::function<void()> task) {
+  if (slot < 0 || slot >= kMaxInterpreters) return false;
+  const auto worker = places()[slot].current();
+  return worker && worker->post(std::move(task));
+}
+
+void runHousekeeping(int slot, const std::function<void()>& task) {
+  const auto worker = place(slot, "running a task on a housekeeping thread").current();
+  if (worker && worker->isThisThread()) return task();
+
+  std::mutex lock;
+  std::condition_variable changed;
+  bool done = false;
+  std::exception_ptr thrown;
+  const bool accepted = worker && worker->post([&] {
+    std::exception_ptr caught;
+    try {
+      task();
+    } catch (...) {
+      caught = std::current_exception();
+    }
+    const std::lock_guard guard(lock);
+    thrown = std::move(caught);
+    done = true;
+    changed.notify_one();
+  });
+  if (!accepted)
+    throw runtime::HandleError("interpreter " + std::to_string(slot) +
+                               " is gone: its housekeeping thread has ended");
+  std::unique_lock guard(lock);
+  changed.wait(guard, [&] { return done; });
+  if (thrown) std::rethrow_exception(thrown);
+}
+
+void stopHousekeeping(int slot) {
+  if (slot < 0 || slot >= kMaxInterpreters) return;
+  std::shared_ptr<Worker> worker;
+  {
+    Place& entry = places()[slot];
+    const std::lock_guard guard(entry.lock);
+    worker = std::move(entry.worker);
+  }
+  if (worker) worker->stop();
+}
+
+void closeDrops(int slot) {
+  if (slot < 0 || slot >= kMaxInterpreters) return;
+  Place& entry = places()[slot];
+  // What is queued already ends first; only what comes later leaks.
+  if (const auto worker = entry.current(); worker && !worker->isThisThread())
+    runHousekeeping(slot, [] {});
+  const std::unique_lock guard(entry.drops);
+  entry.open = false;
+}
+
+}  // namespace multipy::routing

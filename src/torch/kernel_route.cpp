@@ -1,0 +1,206 @@
+#include "torch/kernel_route.h"
+
+#include <algorithm>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+
+namespace multipy::routing {
+namespace {
+
+using c10::DispatchKey;
+using c10::DispatchKeySet;
+using c10::KernelFunction;
+
+// Kernels taken away while calls were in them: rare, so one place for all cells.
+struct Retired {
+  std::mutex lock;
+  std::unordered_map<const KernelCell*, std::vector<std::unique_ptr<const InterpreterKernel>>> kernels;
+  static Retired& all() {
+    static auto* const one = new Retired;
+    return *one;
+  }
+};
+
+// What torch's dispatch table points to.
+struct RouteFunctor final : c10::OperatorKernel {
+  explicit RouteFunctor(KernelRoute* r) : route(r) {}
+  void operator()(const c10::OperatorHandle& op, DispatchKeySet keys, torch::jit::Stack* stack) {
+    route->call(op, keys, stack);
+  }
+  KernelRoute* const route;
+};
+
+}  // namespace
+
+// ------------------------------------------------------- cells
+
+void KernelCell::retire(std::unique_ptr<const InterpreterKernel> kernel) {
+  if (calls_.load() == 0) return;  // nobody is inside: dies here
+  {
+    Retired& retired = Retired::all();
+    const std::lock_guard guard(retired.lock);
+    retired.kernels[this].push_back(std::move(kernel));
+    hasRetired_.store(true);
+  }
+  if (calls_.load() == 0) freeRetired();  // the last call may have left just before
+}
+
+void KernelCell::freeRetired() {
+  std::vector<std::unique_ptr<const InterpreterKernel>> dead;
+  Retired& retired = Retired::all();
+  const std::lock_guard guard(retired.lock);
+  // A call that came after the one that brought us here may hold one of them.
+  if (calls_.load() != 0) return;
+  const auto mine = retired.kernels.find(this);
+  if (mine == retired.kernels.end()) return;
+  dead = std::move(mine->second);
+  retired.kernels.erase(mine);
+  hasRetired_.store(false);
+}
+
+// ------------------------------------------------------- registrations
+
+KernelRoute::KernelRoute(c10::OperatorName name, DispatchKey key, bool isFallback)
+    : name_(std::move(name)), key_(key), isFallback_(isFallback) {}
+
+KernelCell* KernelRoute::find(int slot) const noexcept {
+  if (slot < 0 || slot >= kMaxInterpreters) return nullptr;
+  Chunk* const chunk = chunks_[slot / kCellsPerChunk].load(std::memory_order_acquire);
+  return chunk ? &(*chunk)[slot % kCellsPerChunk] : nullptr;
+}
+
+KernelCell& KernelRoute::cell(int slot) {
+  auto& chunk = chunks_[slot / kCellsPerChunk];
+  if (!chunk.load()) chunk.store(new Chunk, std::memory_order_release);
+  return *find(slot);
+}
+
+void KernelRoute::add(std::uint64_t registration, int slot, KernelFunction kernel) {
+  const bool fallthrough = kernel.isFallthrough();
+  registrations_.push_back(
+      {registration, slot,
+       std::make_unique<const InterpreterKernel>(InterpreterKernel{std::move(kernel), fallthrough})});
+  try {
+    refresh(slot);
+  } catch (...) {
+    // The dispatcher refused the route, so nobody can be in this kernel.
+    const auto refused = std::move(registrations_.back());
+    registrations_.pop_back();
+    refresh(slot);
+    throw;
+  }
+}
+
+void KernelRoute::take(std::size_t index, std::vector<Removed>& removed) {
+  Registration& registration = registrations_[index];
+  removed.emplace_back(&cell(registration.slot), std::move(registration.kernel));
+  registrations_.erase(registrations_.begin() + static_cast<std::ptrdiff_t>(index));
+}
+
+void KernelRoute::remove(std::uint64_t registration, std::vector<Removed>& removed) {
+  for (std::size_t i = 0; i < registrations_.size(); ++i) {
+    if (registrations_[i].number != registration) continue;
+    const int slot = registrations_[i].slot;
+    take(i, removed);
+    refresh(slot);
+    return;
+  }
+}
+
+void KernelRoute::removeAll(int slot, std::vector<Removed>& removed) {
+  bool any = false;
+  for (std::size_t i = registrations_.size(); i-- > 0;) {
+    if (registrations_[i].slot != slot) continue;
+    take(i, removed);
+    any = true;
+  }
+  if (any) refresh(slot);
+}
+
+bool KernelRoute::hasKernelOf(int slot) const {
+  return std::any_of(registrations_.begin(), registrations_.end(),
+                     [slot](const Registration& r) { return r.slot == slot; });
+}
+
+void KernelRoute::refresh(int slot) {
+  const InterpreterKernel* newest = nullptr;
+  bool onlyFallthrough = true;
+  for (const Registration& registration : registrations_) {
+    if (registration.slot == slot) newest = registration.kernel.get();
+    onlyFallthrough = onlyFallthrough && registration.kernel->fallthrough;
+  }
+  cell(slot).publish(newest);
+  install(registrations_.empty() ? Installed::Nothing
+          : onlyFallthrough      ? Installed::Fallthrough
+                                 : Installed::Functor);
+}
+
+// ------------------------------------------------------- the dispatcher's side
+
+void KernelRoute::install(Installed wanted) {
+  if (installed_ == wanted) return;
+  handle_.reset();  // what was there before shows again
+  installed_ = Installed::Nothing;
+  if (wanted == Installed::Nothing) return;
+
+  KernelFunction earlier = earlierKernel();
+  earlier_.store(earlier.isValid() ? new KernelFunction(std::move(earlier)) : nullptr);
+  KernelFunction kernel = wanted == Installed::Fallthrough
+                              ? KernelFunction::makeFallthrough()
+                              : KernelFunction::makeFromBoxedFunctor(
+                                    std::make_unique<RouteFunctor>(this));
+  auto& dispatcher = c10::Dispatcher::singleton();
+  if (isFallback_)
+    handle_.emplace(dispatcher.registerFallback(key_, std::move(kernel), "multipy: routed"));
+  else
+    handle_.emplace(dispatcher.registerImpl(name_, key_, std::move(kernel), std::nullopt, nullptr,
+                                            "multipy: routed"));
+  installed_ = wanted;
+}
+
+// What a call finds at this key while our route is not in the table.
+KernelFunction KernelRoute::earlierKernel() const {
+  if (isFallback_) return {};
+  const auto op = c10::Dispatcher::singleton().findOp(name_);
+  if (!op) return {};
+  const auto& entry = op->operatorDef_->op;
+  if (c10::isAliasDispatchKey(key_)) {
+    const auto kernels = entry.kernels_.find(key_);
+    if (kernels == entry.kernels_.end() || kernels->second.empty()) return {};
+    return kernels->second.front().kernel;
+  }
+  const int index = c10::getDispatchTableIndexForDispatchKey(key_);
+  return index < 0 ? KernelFunction{} : entry.dispatchTable_[index];
+}
+
+void KernelRoute::call(const c10::OperatorHandle& op, DispatchKeySet keys, torch::jit::Stack* stack) {
+  const int slot = Ownership::process().current();
+  bool fallthrough = false;
+  if (KernelCell* const cell = find(slot); cell && !cell->empty()) {
+    const KernelCell::Call inside(*cell);
+    if (const InterpreterKernel* const kernel = inside.kernel()) {
+      if (!kernel->fallthrough) return kernel->function.callBoxed(op, keys, stack);
+      fallthrough = true;
+    }
+  }
+  if (!fallthrough) {
+    const KernelFunction* const earlier = earlier_.load();
+    if (!earlier) failNoKernel(op, slot);
+    if (!earlier->isFallthrough()) return earlier->callBoxed(op, keys, stack);
+  }
+  op.redispatchBoxed(keys & DispatchKeySet(DispatchKeySet::FULL_AFTER, key_), stack);
+}
+
+void KernelRoute::failNoKernel(const c10::OperatorHandle& op, int slot) const {
+  const std::string who =
+      slot == kNone ? std::string("the calling thread is in no interpreter")
+                    : "interpreter " + std::to_string(slot) + " has not registered one";
+  TORCH_CHECK_NOT_IMPLEMENTED(
+      false, "calling ", op.operator_name(), ": its kernel for ", c10::toString(key_),
+      " was registered by another Python interpreter of this process, and ", who,
+      ". Run the code that registers it (torch.library) in every interpreter that calls the "
+      "operator, or register the kernel from C++");
+}
+
+}  // namespace multipy::routing

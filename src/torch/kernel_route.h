@@ -1,0 +1,138 @@
+// One operator at one dispatch key, with a kernel per interpreter.
+//
+// torch's dispatch table has one kernel per (operator, key). Where interpreters
+// register their own (torch.library), that one is a boxed functor which finds
+// the kernel of the interpreter that the thread is in:
+//
+//   dispatch table ──► functor ──► route ──► cell of the current slot ──► kernel
+//                                    └──► the C++ kernel that was there before
+//
+// Calls take no lock. A kernel that is taken away while calls run in it (Python
+// may drop a library inside one of its own kernels) lives on until the last of
+// them has returned: each cell counts the calls that are inside, a kernel taken
+// away is first made unreachable, then freed when the count is seen at zero.
+// The order of the two makes it safe (both sequentially consistent): a call
+// counts itself before it reads the pointer, so whoever sees zero after the
+// pointer was changed knows that nobody can hold the old one.
+//
+// Threads: call() from any; the rest under the registration lock.
+#pragma once
+
+#include <ATen/core/boxing/KernelFunction.h>
+#include <ATen/core/dispatch/Dispatcher.h>
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "torch/ownership.h"
+
+namespace multipy::routing {
+
+struct InterpreterKernel {
+  c10::KernelFunction function;
+  bool fallthrough;
+};
+
+/// One interpreter's kernel in one route.
+class KernelCell {
+ public:
+  class Call;  // see below
+  bool empty() const noexcept { return kernel_.load() == nullptr; }
+  void publish(const InterpreterKernel* kernel) noexcept { kernel_.store(kernel); }
+  /// Frees `kernel`, which is published no longer, as soon as no call is in it.
+  void retire(std::unique_ptr<const InterpreterKernel> kernel);
+
+ private:
+  void freeRetired();
+  std::atomic<const InterpreterKernel*> kernel_{nullptr};
+  std::atomic<std::uint32_t> calls_{0};
+  std::atomic<bool> hasRetired_{false};
+};
+
+/// Holds a cell's kernel in place during a call.
+class KernelCell::Call {
+ public:
+  explicit Call(KernelCell& cell) noexcept : cell_(cell) {
+    cell_.calls_.fetch_add(1);
+    kernel_ = cell_.kernel_.load();
+  }
+  ~Call() {
+    if (cell_.calls_.fetch_sub(1) == 1 && cell_.hasRetired_.load()) cell_.freeRetired();
+  }
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
+  const InterpreterKernel* kernel() const noexcept { return kernel_; }
+
+ private:
+  KernelCell& cell_;
+  const InterpreterKernel* kernel_;
+};
+
+/// Never destroyed: the dispatcher's functor points here, and a thread may be in it.
+class KernelRoute {
+ public:
+  KernelRoute(c10::OperatorName name, c10::DispatchKey key, bool isFallback);
+
+  /// What has become unreachable; to be retired when no lock is held, since a
+  /// Python kernel takes its GIL when it dies.
+  struct Removed {
+    KernelCell* cell;
+    std::unique_ptr<const InterpreterKernel> kernel;
+    ~Removed() {
+      if (kernel) cell->retire(std::move(kernel));
+    }
+    Removed(KernelCell* c, std::unique_ptr<const InterpreterKernel> k) : cell(c), kernel(std::move(k)) {}
+    Removed(Removed&&) = default;
+    Removed& operator=(Removed&&) = delete;
+  };
+
+  /// Adds `slot`'s kernel, above its earlier ones. If the dispatcher refuses the
+  /// route, its exception passes through and nothing has changed.
+  void add(std::uint64_t registration, int slot, c10::KernelFunction kernel);
+  void remove(std::uint64_t registration, std::vector<Removed>& removed);
+  void removeAll(int slot, std::vector<Removed>& removed);
+
+  bool isInstalled() const noexcept { return installed_ != Installed::Nothing; }
+  bool hasKernelOf(int slot) const;
+  std::size_t kernels() const noexcept { return registrations_.size(); }
+
+  /// The functor's work.
+  void call(const c10::OperatorHandle& op, c10::DispatchKeySet keys, torch::jit::Stack* stack);
+
+ private:
+  struct Registration {
+    std::uint64_t number;
+    int slot;
+    std::unique_ptr<const InterpreterKernel> kernel;
+  };
+  enum class Installed { Nothing, Fallthrough, Functor };
+
+  KernelCell* find(int slot) const noexcept;
+  KernelCell& cell(int slot);
+  void take(std::size_t index, std::vector<Removed>& removed);
+  /// Publishes the newest kernel of `slot` and brings the dispatcher up to date.
+  void refresh(int slot);
+  void install(Installed wanted);
+  c10::KernelFunction earlierKernel() const;
+  [[noreturn]] void failNoKernel(const c10::OperatorHandle& op, int slot) const;
+
+  static constexpr int kCellsPerChunk = 16;
+  using Chunk = std::array<KernelCell, kCellsPerChunk>;
+
+  const c10::OperatorName name_;
+  const c10::DispatchKey key_;
+  const bool isFallback_;
+  std::vector<Registration> registrations_;
+  std::array<std::atomic<Chunk*>, kMaxInterpreters / kCellsPerChunk> chunks_{};
+  // The kernel that was in the table before ours. A new one for each
+  // installation; old ones stay for calls that still read them.
+  std::atomic<const c10::KernelFunction*> earlier_{nullptr};
+  Installed installed_ = Installed::Nothing;
+  std::optional<c10::RegistrationHandleRAII> handle_;
+};
+
+}  // namespace multipy::routing

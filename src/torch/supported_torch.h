@@ -1,0 +1,69 @@
+// Which torch this build works with, and the check that a torch found on disk is
+// that one: the one place that knows names and versions.
+//
+// The table lists the functions of torch that change state which libtorch_cpu
+// has once per process, by mangled name, with the functions of
+// interpreter/torch_shims.cpp that take their place in private libraries.
+//
+// Threads: all functions from any thread.
+#pragma once
+
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "elf/shared_object.h"
+
+namespace multipy::routing {
+
+struct RedirectedSymbol {
+  std::string_view name;   // mangled
+  std::string_view route;  // what libinterpreter.so exports in its stead
+  /// The beginning of the name that all overloads share. Every undefined symbol
+  /// of libtorch_python that begins so must be in this table: a new overload is
+  /// a torch that we do not know. Empty: not checked.
+  std::string_view stem;
+  /// libtorch_python's own function, which it calls through its PLT.
+  bool defined = false;
+  /// Not every build of this version of torch uses it (CUDA).
+  bool optional = false;
+};
+
+std::span<const RedirectedSymbol> redirectedSymbols();
+
+/// Functions and variables that python_binding.cpp takes from libtorch_python.
+struct BindingSymbols {
+  const char* wrap;
+  const char* variableClass;
+  const char* toPyObject;
+  const char* toIValue;
+  const char* getPyInterpreter;
+};
+const BindingSymbols& bindingSymbols();
+
+/// "2.13.0": what the headers said that this was compiled with.
+std::string builtWithTorch();
+/// Changes when the table changes; part of the cache key of edited copies.
+std::string tableVersion();
+
+/// The torch library loaded into this process and its file in the environment.
+/// What verifyTorch() compares; separate so that tests can make their own.
+struct TorchFiles {
+  std::filesystem::path versionFile;      // torch/version.py
+  std::filesystem::path cpuLibrary;       // torch/lib/libtorch_cpu.so of the environment
+  std::filesystem::path loadedCpuLibrary; // the one in this process; empty if there is none
+};
+TorchFiles torchFiles(const std::filesystem::path& libtorchPython);
+
+/// Throws UnsupportedTorchError with all differences unless `libtorchPython`
+/// belongs to the torch that we were built with and that is in this process.
+/// Loads nothing and writes nothing.
+void verifyTorch(const elf::SharedObject& libtorchPython, const TorchFiles& files);
+
+/// GNU build id of a file on disk, empty where there is none. Reads the program
+/// headers and the note only: libtorch_cpu has hundreds of megabytes.
+std::string buildIdOf(const std::filesystem::path& file);
+
+}  // namespace multipy::routing

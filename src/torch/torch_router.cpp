@@ -1,0 +1,69 @@
+#include "torch/torch_router.h"
+
+#include <c10/util/Exception.h>
+
+#include <array>
+#include <atomic>
+
+#include "torch/once_per_process.h"
+#include "torch/process_slots.h"
+#include "torch/py_interpreter_router.h"
+#include "torch/registration_router.h"
+#include "torch/tensor_handoff.h"
+
+namespace multipy::routing {
+namespace {
+
+using DropCaches = void (*)();
+
+std::array<std::atomic<DropCaches>, kMaxInterpreters>& cacheDroppers() {
+  static auto* const all = new std::array<std::atomic<DropCaches>, kMaxInterpreters>{};
+  return *all;
+}
+
+TorchRoutes makeRoutes() {
+  TorchRoutes routes{};
+  addRegistrationRoutes(routes);
+  addPyInterpreterRoutes(routes);
+  addOncePerProcessRoutes(routes);
+  addProcessSlotRoutes(routes);
+  addTracebackRoutes(routes);
+  routes.onPurge = [](int slot, DropCaches drop) {
+    if (slot >= 0 && slot < kMaxInterpreters) cacheDroppers()[slot].store(drop);
+  };
+  routes.fail = [](const char* message) { TORCH_CHECK(false, message); };
+  return routes;
+}
+
+}  // namespace
+
+const TorchRoutes& torchRoutes() {
+  static const auto* const routes = new TorchRoutes(makeRoutes());
+  return *routes;
+}
+
+void prepareProcess() { registerPyInterpreter(); }
+
+void purge(int slot) {
+  if (slot < 0 || slot >= kMaxInterpreters) return;
+  purgeRegistrations(slot);
+  purgeOncePerProcess(slot);
+  purgeProcessSlots(slot);
+  purgeTracebacks(slot);
+  if (const DropCaches drop = cacheDroppers()[slot].exchange(nullptr)) drop();
+}
+
+Statistics statistics() {
+  const RegistrationCounts registrations = registrationCounts();
+  const HandoffCounts handoffs = handoffCounts();
+  Statistics all;
+  all.routes = registrations.routes;
+  all.kernels = registrations.kernels;
+  all.crossings = handoffs.crossings;
+  all.liveCrossings = handoffs.live;
+  all.deferredDrops = handoffs.deferred;
+  all.leakedStorages = handoffs.leaked;
+  return all;
+}
+
+}  // namespace multipy::routing

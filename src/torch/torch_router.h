@@ -1,0 +1,75 @@
+// What makes N private libtorch_python live over one libtorch_cpu: the face of
+// src/torch towards the runtime.
+//
+// Threads: all functions from any thread unless they say otherwise.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <filesystem>
+#include <functional>
+#include <string>
+
+#include "interpreter/host_services.h"
+#include "loader/private_space.h"
+#include "torch/ownership.h"
+
+namespace multipy::routing {
+
+/// The adapter that gives private copies of torch's libraries their renames,
+/// checks that this torch is one we know (UnsupportedTorchError, before
+/// anything is loaded), and binds what is loaded. One per process, never destroyed.
+loader::LibraryAdapter& torchAdapter();
+
+/// A copy of libtorch_python that belongs to no interpreter (never initialised)
+/// takes the process-wide static registrations, so that every interpreter can
+/// be unloaded. The runtime says once how to load it; the adapter calls `load`
+/// under the loading lock before the first interpreter's libtorch_python is
+/// loaded. `load` gets the original's path and uses a PrivateSpace with kDonorSlot.
+inline constexpr int kDonorSlot = kMaxInterpreters;
+void setDonorLoader(std::function<void(const std::filesystem::path& libtorchPython)> load);
+
+/// The table for HostServices::routes.
+const TorchRoutes& torchRoutes();
+
+/// libtorch_python's functions in `slot`; null while torch is not loaded there.
+const TorchPython* torchPython(int slot);
+
+/// Makes the router ready for a further interpreter: registers the process's
+/// one PyInterpreter (once). Called before the first private library loads.
+/// Throws UnsupportedTorchError if this process already has another owner of it.
+void prepareProcess();
+
+/// HostServices::crossTensor. `owner` is the slot the tensor comes from.
+at::Tensor crossTensor(const at::Tensor& tensor, int owner, std::string& error);
+
+/// Runs `task` soon, on `slot`'s own housekeeping thread, which holds no GIL
+/// then. Dropping things that need `slot`'s GIL goes through it.
+/// Tasks given after stopHousekeeping() are refused (false).
+void startHousekeeping(int slot);
+bool postHousekeeping(int slot, std::function<void()> task);
+/// Runs `task` on that thread and waits for it; exceptions come back.
+void runHousekeeping(int slot, const std::function<void()>& task);
+/// Waits until all tasks are done and ends the thread.
+void stopHousekeeping(int slot);
+
+/// Teardown, in this order:
+/// 1. no GIL held: drops that are under way end, later ones of this slot's
+///    storages leak (counted) instead of running.
+void closeDrops(int slot);
+/// 2. with slot's GIL held: its kernels and table entries are removed.
+void purge(int slot);
+/// 3. after Py_FinalizeEx: Ownership::setDead.
+
+/// For tests and diagnosis.
+struct Statistics {
+  long routes = 0;          // (operator, key) pairs routed now
+  long kernels = 0;         // kernels registered by interpreters now
+  long crossings = 0;       // tensors crossed so far
+  long liveCrossings = 0;   // storages held by crossings now
+  long deferredDrops = 0;   // drops handed to a housekeeping thread so far
+  long leakedStorages = 0;  // storages left behind by dead interpreters
+};
+Statistics statistics();
+
+}  // namespace multipy::routing

@@ -1,0 +1,168 @@
+// Python stacks in torch's error messages and memory snapshots.
+//
+// torch keeps a list of unwinders and asks every one of them, each of which
+// takes its interpreter's GIL: with several interpreters a thread would wait for
+// all GILs in turn, holding its own. Here torch has one unwinder, which asks the
+// interpreter that the thread is in; frames go back to the one they came from.
+#include <torch/csrc/lazy/core/debug_util.h>
+#include <torch/csrc/lazy/core/ir_metadata.h>
+#include <torch/csrc/profiler/combined_traceback.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "torch/ownership.h"
+#include "torch/process_slots.h"
+
+namespace multipy::routing {
+namespace {
+
+using Unwinder = torch::CapturedTraceback::Python;
+using Frames = std::vector<torch::CapturedTraceback::PyFrame>;
+
+bool isInterpreter(int slot) noexcept { return slot >= 0 && slot < kMaxInterpreters; }
+
+std::array<std::atomic<Unwinder*>, kMaxInterpreters>& unwinders() {
+  static auto* const table = new std::array<std::atomic<Unwinder*>, kMaxInterpreters>{};
+  return *table;
+}
+
+class RoutedUnwinder final : public Unwinder {
+ public:
+  bool canGather() override {
+    Unwinder* const unwinder = current();
+    return unwinder && unwinder->canGather();
+  }
+  Frames gather() override {
+    Unwinder* const unwinder = current();
+    return unwinder ? unwinder->gather() : Frames{};
+  }
+  std::vector<std::string> gatherForwardTraceback() override {
+    Unwinder* const unwinder = current();
+    return unwinder ? unwinder->gatherForwardTraceback() : std::vector<std::string>{};
+  }
+  void release(Frames& frames) override {
+    if (Unwinder* const unwinder = ownerOf(frames)) unwinder->release(frames);
+  }
+  // Called with the GIL of the interpreter that the thread is in, whose code
+  // objects alone may be touched. torch wants one entry per frame: those of other
+  // interpreters stay empty.
+  void appendSymbolized(const Frames& frames, torch::SymbolizedTracebacks& into) override {
+    const Ownership& ownership = Ownership::process();
+    const int slot = ownership.current();
+    Unwinder* const unwinder = of(slot);
+    for (auto begin = frames.begin(); begin != frames.end();) {
+      const bool mine = unwinder && ownership.ownerOf(begin->code) == slot;
+      const auto end = std::find_if(begin, frames.end(), [&](const auto& frame) {
+        return (unwinder && ownership.ownerOf(frame.code) == slot) != mine;
+      });
+      if (mine)
+        unwinder->appendSymbolized(Frames(begin, end), into);
+      else
+        into.tracebacks.resize(into.tracebacks.size() + static_cast<std::size_t>(end - begin));
+      begin = end;
+    }
+  }
+  int traverse(Frames& frames, torch::CapturedTraceback::visitproc visit, void* argument) override {
+    Unwinder* const unwinder = ownerOf(frames);
+    return unwinder ? unwinder->traverse(frames, visit, argument) : 0;
+  }
+  int clear(Frames& frames) override {
+    Unwinder* const unwinder = ownerOf(frames);
+    return unwinder ? unwinder->clear(frames) : 0;
+  }
+
+ private:
+  static Unwinder* of(int slot) {
+    return Ownership::process().isLive(slot) ? unwinders()[slot].load() : nullptr;
+  }
+  static Unwinder* current() { return of(Ownership::process().current()); }
+  // All frames of one traceback come from one interpreter.
+  static Unwinder* ownerOf(const Frames& frames) {
+    for (const auto& frame : frames)
+      if (frame.code) return of(Ownership::process().ownerOf(frame.code));
+    return current();
+  }
+};
+
+void addUnwinder(int slot, void* unwinder) {
+  if (!isInterpreter(slot)) return;
+  unwinders()[slot].store(static_cast<Unwinder*>(unwinder));
+  static std::once_flag once;
+  std::call_once(once, [] { torch::CapturedTraceback::addPythonUnwinder(new RoutedUnwinder); });
+}
+
+// std::functions are not atomic, and their code goes away with the library that
+// set them: each call holds its own reference, replacing is under the lock.
+struct Fetchers {
+  using Fetcher = std::function<std::string()>;
+  std::mutex lock;
+  std::array<std::shared_ptr<const Fetcher>, kMaxInterpreters> bySlot;  // guarded by lock
+  static Fetchers& process() {
+    static auto* const one = new Fetchers;
+    return *one;
+  }
+  void set(int slot, std::shared_ptr<const Fetcher> fetcher) {
+    const std::lock_guard guard(lock);
+    bySlot[slot].swap(fetcher);
+  }
+  std::shared_ptr<const Fetcher> get(int slot) {
+    const std::lock_guard guard(lock);
+    return bySlot[slot];
+  }
+};
+
+std::string fetchStack() {
+  const int slot = Ownership::process().current();
+  const auto fetcher = slot == kNone ? nullptr : Fetchers::process().get(slot);
+  return fetcher && *fetcher ? (*fetcher)() : std::string();
+}
+
+void setStackFetcher(int slot, std::function<std::string()>* fetcher) {
+  if (!isInterpreter(slot)) return;
+  Fetchers::process().set(slot, std::make_shared<const Fetchers::Fetcher>(std::move(*fetcher)));
+  static std::once_flag once;
+  std::call_once(once, [] { c10::SetStackTraceFetcher(std::function<std::string()>(fetchStack)); });
+}
+
+// torch hands out its std::function to be assigned to; each interpreter gets one
+// of its own, and torch's calls the current interpreter's.
+using LazyFrames = std::function<std::vector<torch::lazy::SourceLocation>()>;
+
+std::array<LazyFrames, kMaxInterpreters + 1>& lazyFrames() {
+  static auto* const table = new std::array<LazyFrames, kMaxInterpreters + 1>;
+  return *table;
+}
+
+void* lazyFramesOf(int slot) {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    torch::lazy::GetPythonFramesFunction() = [] {
+      const int current = Ownership::process().current();
+      const LazyFrames* const frames = current == kNone ? nullptr : &lazyFrames()[current];
+      return frames && *frames ? (*frames)() : std::vector<torch::lazy::SourceLocation>{};
+    };
+  });
+  return &lazyFrames()[isInterpreter(slot) ? slot : kMaxInterpreters];  // the last: the donor's
+}
+
+}  // namespace
+
+void addTracebackRoutes(TorchRoutes& routes) {
+  routes.unwinder = addUnwinder;
+  routes.stackFetcher = setStackFetcher;
+  routes.lazyFrames = lazyFramesOf;
+}
+
+void purgeTracebacks(int slot) {
+  if (!isInterpreter(slot)) return;
+  unwinders()[slot].store(nullptr);
+  Fetchers::process().set(slot, nullptr);
+  lazyFrames()[slot] = nullptr;
+}
+
+}  // namespace multipy::routing

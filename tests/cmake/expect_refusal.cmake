@@ -1,0 +1,26 @@
+# Configures probe/ and passes if that fails with all of `says` in its error.
+cmake_minimum_required(VERSION 3.24)
+if(pythonpath)
+  set(ENV{PYTHONPATH} "${pythonpath}")
+endif()
+file(REMOVE_RECURSE "${binary}")
+set(options)
+if(libpython)
+  list(APPEND options "-DMULTIPY_LIBPYTHON=${libpython}")
+endif()
+execute_process(
+  COMMAND "${CMAKE_COMMAND}" -S "${probe}" -B "${binary}" -G "${generator}"
+          "-DMODULES=${modules}" "-DMULTIPY_PYTHON=${python}" ${options}
+  OUTPUT_VARIABLE output ERROR_VARIABLE error RESULT_VARIABLE result)
+if(result EQUAL 0)
+  message(FATAL_ERROR "configuring succeeded, expected a refusal:\n${output}${error}")
+endif()
+string(REGEX REPLACE "[ \n]+" " " flat "${error}")
+string(REPLACE "|" ";" says "${says}")
+foreach(text IN LISTS says)
+  string(FIND "${flat}" "${text}" at)
+  if(at EQUAL -1)
+    message(FATAL_ERROR "the refusal does not say '${text}':\n${error}")
+  endif()
+endforeach()
+message(STATUS "refused as expected:\n${error}")

@@ -1,0 +1,214 @@
+// An interpreter without torch: what plain Python programs expect of it.
+#include <gtest/gtest.h>
+#include <multipy/runtime/deploy.h>
+
+#include <csignal>
+#include <fstream>
+#include <set>
+#include <thread>
+
+namespace multipy::runtime {
+namespace {
+
+const std::vector<Obj> kNothing;
+
+class PythonTest : public ::testing::Test {
+ protected:
+  InterpreterManager manager{2};
+  InterpreterSession session = manager.acquireOne();
+
+  PythonTest() {
+    // eval() and exec() themselves want to be called from a Python frame.
+    manager.registerModuleSource("evaluation", R"(
+def evaluate(expression): return eval(expression, {})
+def execute(statements): exec(statements, {'__name__': 'executed'})
+)");
+  }
+  static at::IValue evaluate(const InterpreterSession& in, const char* expression) {
+    return in.global("evaluation", "evaluate")({expression}).toIValue();
+  }
+  static void execute(const InterpreterSession& in, const char* statements) {
+    in.global("evaluation", "execute")({statements});
+  }
+  at::IValue evaluate(const char* expression) { return evaluate(session, expression); }
+  void execute(const char* statements) { execute(session, statements); }
+};
+
+TEST_F(PythonTest, EachInterpreterHasItsOwnModulesAndObjects) {
+  std::set<int64_t> addresses;
+  for (const Interpreter& interpreter : manager.allInstances()) {
+    auto inside = interpreter.acquireSession();
+    addresses.insert(evaluate(inside, "id(None)").toInt());
+    execute(inside, "import sys; assert not hasattr(sys, 'mark'); sys.mark = 1");
+  }
+  EXPECT_EQ(addresses.size(), 2u);
+}
+
+TEST_F(PythonTest, StartsWithoutTorch) {
+  EXPECT_FALSE(evaluate("'torch' in __import__('sys').modules").toBool());
+  std::ifstream maps("/proc/self/maps");
+  std::string line;
+  while (std::getline(maps, line)) EXPECT_EQ(line.find("libtorch_python"), std::string::npos) << line;
+}
+
+TEST_F(PythonTest, KnowsItsEnvironment) {
+  EXPECT_TRUE(evaluate("__import__('os').path.exists(__import__('sys').executable)").toBool());
+  EXPECT_TRUE(evaluate("'site-packages' in ''.join(__import__('sys').path) or "
+                       "'dist-packages' in ''.join(__import__('sys').path)").toBool());
+  execute(R"(
+import subprocess, sys
+out = subprocess.run([sys.executable, '-c', 'import sys; print(sys.prefix, sys.version_info[:2])'],
+                     capture_output=True, text=True, check=True).stdout.strip()
+assert out == f'{sys.prefix} {sys.version_info[:2]}', out
+)");
+}
+
+TEST_F(PythonTest, EveryStandardExtensionModuleImports) {
+  execute(R"(
+import os, sysconfig, importlib
+folder = sysconfig.get_config_var('DESTSHARED')
+names = sorted({f.split('.')[0] for f in os.listdir(folder) if f.endswith('.so')})
+assert len(names) > 30, names
+for name in names:
+    if name not in ('_tkinter', '_xxtestfuzz'):   # wants libraries that need not be installed; a fuzz stub
+        importlib.import_module(name)
+)");
+}
+
+TEST_F(PythonTest, StdlibWorks) {
+  execute(R"(
+import ctypes, hashlib, json, sqlite3, ssl, zlib, decimal, threading, queue, asyncio, tempfile, pickle
+assert hashlib.sha256(b'x').hexdigest().startswith('2d71')
+assert json.loads('{"a": [1]}') == {'a': [1]}
+assert sqlite3.connect(':memory:').execute('select 6*7').fetchone() == (42,)
+assert zlib.decompress(zlib.compress(b'abc' * 100)) == b'abc' * 100
+assert asyncio.run(asyncio.sleep(0, 'done')) == 'done'
+q = queue.Queue()
+t = threading.Thread(target=lambda: q.put(threading.current_thread().name), name='worker'); t.start(); t.join()
+assert q.get() == 'worker'
+)");
+}
+
+TEST_F(PythonTest, CtypesSeesThisInterpreterAndNoOther) {
+  execute(R"(
+import ctypes, sys
+ctypes.pythonapi.Py_GetVersion.restype = ctypes.c_char_p
+assert ctypes.pythonapi.Py_GetVersion().decode() == sys.version
+none = ctypes.c_byte.in_dll(ctypes.pythonapi, '_Py_NoneStruct')
+assert ctypes.addressof(none) == id(None)
+assert ctypes.PyDLL(None).Py_IsInitialized() == 1
+assert ctypes.CDLL(None).getpid() == __import__('os').getpid()
+assert ctypes.CDLL('libm.so.6').abs(-3) == 3
+try:
+    ctypes.CDLL('no_such_library.so')
+except OSError as error:
+    assert 'no_such_library.so' in str(error), error
+else:
+    raise AssertionError('loaded a library that does not exist')
+)");
+}
+
+TEST(SignalsTest, NoHandlerIsInstalledOrChanged) {
+  const auto handlers = [] {
+    std::vector<void (*)(int)> all;
+    for (int number = 1; number < 32; number++) {
+      struct sigaction action;
+      sigaction(number, nullptr, &action);
+      all.push_back(action.sa_handler);
+    }
+    return all;
+  };
+  const auto before = handlers();
+  {
+    InterpreterManager manager(2);
+    for (const Interpreter& interpreter : manager.allInstances()) {
+      auto session = interpreter.acquireSession();
+      session.global("signal", "getsignal")({2});
+      session.global("faulthandler", "is_enabled")(kNothing);
+      EXPECT_EQ(handlers(), before);
+    }
+  }
+  EXPECT_EQ(handlers(), before);
+}
+
+TEST_F(PythonTest, ExceptionsCarryTypeMessageAndTraceback) {
+  manager.registerModuleSource("raising", "class Odd(Exception): pass\ndef f():\n  raise Odd('why not')\n");
+  try {
+    session.global("raising", "f")(kNothing);
+    FAIL();
+  } catch (const PythonException& error) {
+    EXPECT_EQ(error.type(), "raising.Odd");
+    EXPECT_EQ(error.message(), "why not");
+    EXPECT_NE(error.traceback().find("raise Odd('why not')"), std::string::npos) << error.traceback();
+    EXPECT_NE(std::string(error.what()).find("raising.Odd: why not"), std::string::npos);
+  }
+  EXPECT_EQ(evaluate("1 + 1").toInt(), 2);
+}
+
+TEST_F(PythonTest, SystemExitAndKeyboardInterruptDoNotEndTheProcess) {
+  for (const char* statement : {"raise SystemExit(7)", "import sys; sys.exit('bye')", "raise KeyboardInterrupt"}) {
+    EXPECT_THROW(execute(statement), PythonException) << statement;
+  }
+  EXPECT_THROW(execute("def f(): f()\nf()"), PythonException);
+  EXPECT_THROW(execute("x = 'x' * (1 << 62)"), PythonException);
+  EXPECT_EQ(evaluate("2 + 2").toInt(), 4);
+}
+
+TEST_F(PythonTest, AMissingModuleIsNamedWithTheSearchPath) {
+  try {
+    session.global("no_such_module", "x");
+    FAIL();
+  } catch (const ModuleNotFoundError& error) {
+    EXPECT_EQ(error.module(), "no_such_module");
+    EXPECT_FALSE(error.searchPath().empty());
+  }
+}
+
+TEST_F(PythonTest, RegisteredModulesComeFirstAndKeepTheirSource) {
+  manager.registerModuleSource("colorsys", "answer = 42\n");  // hides the stdlib's
+  EXPECT_EQ(session.global("colorsys", "answer").toIValue().toInt(), 42);
+  EXPECT_EQ(evaluate("__import__('inspect').getsource(__import__('colorsys'))").toStringRef(), "answer = 42\n");
+}
+
+TEST_F(PythonTest, PythonThreadsOutliveTheCallThatStartedThem) {
+  execute(R"(
+import threading, sys
+sys.done = threading.Event()
+threading.Thread(target=lambda: (sys.done.wait(30), setattr(sys, 'woken', True))).start()
+)");
+  execute("import sys; sys.done.set()");
+  execute(R"(
+import sys, time
+for _ in range(1000):
+    if getattr(sys, 'woken', False): break
+    time.sleep(0.01)
+assert sys.woken
+)");
+}
+
+TEST_F(PythonTest, ForkFromAnInterpretersOwnThreadWorks) {
+  execute(R"(
+import subprocess, multiprocessing
+assert subprocess.check_output(['echo', 'hi']) == b'hi\n'
+)");
+}
+
+TEST_F(PythonTest, MemoryIsGivenBackWhenInterpretersEnd) {
+  const auto mapped = [] {
+    std::ifstream statm("/proc/self/statm");
+    long total, resident;
+    statm >> total >> resident;
+    return resident * 4096 / (1 << 20);
+  };
+  for (int i = 0; i < 3; i++) InterpreterManager warm(2);
+  const long before = mapped();
+  for (int i = 0; i < 20; i++) {
+    InterpreterManager more(2);
+    more.registerModuleSource("large", "x = [bytes(1000) for _ in range(20000)]");
+    more.acquireOne().global("large", "x");
+  }
+  EXPECT_LT(mapped() - before, 60) << "MiB more after 40 interpreters that used 20 MB each";
+}
+
+}  // namespace
+}  // namespace multipy::runtime

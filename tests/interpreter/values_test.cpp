@@ -1,0 +1,275 @@
+// Every IValue kind that has a Python form, there and back, checked by Python
+// itself: the module below says what type and value it was given.
+#include <gtest/gtest.h>
+#include <multipy/runtime/deploy.h>
+#include <torch/csrc/jit/api/module.h>
+#include <torch/csrc/jit/serialization/import.h>
+
+#include <ATen/ATen.h>
+#include <ATen/core/jit_type.h>
+
+#include <limits>
+#include <sstream>
+
+namespace multipy::runtime {
+namespace {
+
+constexpr const char* kModule = R"py(
+import collections, enum, typing
+
+def same(x): return x
+def describe(x): return f"{type(x).__name__}:{x!r}"
+
+class Colour(enum.Enum):
+    RED = 1
+    GREEN = 2
+
+Point = collections.namedtuple("Point", "x y")
+class Typed(typing.NamedTuple):
+    a: int
+    b: str
+
+def red(): return Colour.RED
+def name_of(colour): return colour.name if isinstance(colour, Colour) else repr(type(colour))
+def point(): return Point(3, "four")
+def typed(): return Typed(1, "z")
+def fields(p): return ",".join(p._fields) + f"={p.x}/{p.y}"
+def empty_list(): return []
+def mixed_list(): return [1, "a", None, 2.5]
+def mixed_dict(): return {"a": 1, "b": [1.5], "c": None}
+def int_dict(): return {1: "one", 2: "two"}
+def nested(): return {"k": [(1, [2.0, 3.0]), (4, [5.0])]}
+def some_bytes(): return b"\x00\xffabc"
+def big(): return 1 << 80
+def a_set(): return {1, 2}
+def a_function(): return same
+def tuple_key(): return {(1, 2): 3}
+def contains_itself():
+    l = []
+    l.append(l)
+    return l
+def surrogate(): return "\udc80"
+class Raises:
+    @property
+    def broken(self): raise RuntimeError("broken property")
+)py";
+
+class ValuesTest : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    manager = new InterpreterManager(2);
+    manager->registerModuleSource("values_module", kModule);
+  }
+  static void TearDownTestSuite() {
+    delete manager;
+    manager = nullptr;
+  }
+  at::IValue call(const char* function, std::vector<at::IValue> args = {}) {
+    return session.global("values_module", function)(at::ArrayRef<at::IValue>(args)).toIValue();
+  }
+  std::string describe(at::IValue value) { return call("describe", {std::move(value)}).toStringRef(); }
+  at::IValue roundTrip(const at::IValue& value) { return call("same", {value}); }
+  std::string whyNot(const char* function) {
+    try {
+      call(function);
+    } catch (const ConversionError& error) {
+      return error.what();
+    }
+    return "no error";
+  }
+
+  static InterpreterManager* manager;
+  InterpreterSession session = manager->acquireOne();
+};
+InterpreterManager* ValuesTest::manager = nullptr;
+
+TEST_F(ValuesTest, Scalars) {
+  EXPECT_EQ(describe(at::IValue()), "NoneType:None");
+  EXPECT_EQ(describe(true), "bool:True");
+  EXPECT_EQ(describe(int64_t{-5}), "int:-5");
+  EXPECT_EQ(describe(2.5), "float:2.5");
+  EXPECT_EQ(describe(c10::complex<double>(1, -2)), "complex:(1-2j)");
+  EXPECT_EQ(describe("gr\xC3\xBC\xC3\x9F"), "str:'grüß'");
+  EXPECT_EQ(roundTrip(std::numeric_limits<int64_t>::min()).toInt(), std::numeric_limits<int64_t>::min());
+  EXPECT_EQ(roundTrip(std::string("a\0b", 3)).toStringRef(), std::string("a\0b", 3));
+  EXPECT_EQ(roundTrip(c10::complex<double>(1, -2)).toComplexDouble(), c10::complex<double>(1, -2));
+  EXPECT_TRUE(roundTrip(at::IValue()).isNone());
+  EXPECT_TRUE(roundTrip(false).isBool());
+}
+
+TEST_F(ValuesTest, TypedListsKeepTheirType) {
+  EXPECT_EQ(describe(std::vector<int64_t>{1, 2}), "list:[1, 2]");
+  EXPECT_EQ(roundTrip(std::vector<int64_t>{1, 2}).toIntVector(), (std::vector<int64_t>{1, 2}));
+  EXPECT_EQ(roundTrip(std::vector<double>{1, 2.5}).toDoubleVector(), (std::vector<double>{1, 2.5}));
+  EXPECT_TRUE(roundTrip(c10::List<bool>({true, false})).isBoolList());
+  const auto strings = roundTrip(c10::List<std::string>({"a", "b"}));
+  EXPECT_EQ(strings.toList().elementType()->kind(), c10::TypeKind::StringType);
+  EXPECT_EQ(strings.toListRef()[1].toStringRef(), "b");
+}
+
+TEST_F(ValuesTest, EmptyAndMixedLists) {
+  EXPECT_TRUE(call("empty_list").toList().empty());
+  const auto mixed = call("mixed_list").toListRef().vec();
+  ASSERT_EQ(mixed.size(), 4u);
+  EXPECT_EQ(mixed[0].toInt(), 1);
+  EXPECT_EQ(mixed[1].toStringRef(), "a");
+  EXPECT_TRUE(mixed[2].isNone());
+  EXPECT_EQ(mixed[3].toDouble(), 2.5);
+}
+
+TEST_F(ValuesTest, Dicts) {
+  auto mixed = call("mixed_dict").toGenericDict();
+  EXPECT_EQ(mixed.at("a").toInt(), 1);
+  EXPECT_EQ(mixed.at("b").toDoubleVector(), std::vector<double>{1.5});
+  EXPECT_TRUE(mixed.at("c").isNone());
+  auto ints = call("int_dict").toGenericDict();
+  EXPECT_EQ(ints.keyType()->kind(), c10::TypeKind::IntType);
+  EXPECT_EQ(ints.at(int64_t{2}).toStringRef(), "two");
+  c10::Dict<std::string, int64_t> dict;
+  dict.insert("k", 9);
+  EXPECT_EQ(describe(dict), "dict:{'k': 9}");
+}
+
+TEST_F(ValuesTest, NestedContainers) {
+  const auto list = call("nested").toGenericDict().at("k").toListRef().vec();
+  EXPECT_EQ(list[1].toTupleRef().elements()[0].toInt(), 4);
+  EXPECT_EQ(list[0].toTupleRef().elements()[1].toDoubleVector(), (std::vector<double>{2, 3}));
+  EXPECT_EQ(describe(call("nested")), "dict:{'k': [(1, [2.0, 3.0]), (4, [5.0])]}");
+}
+
+TEST_F(ValuesTest, NamedTuplesKeepTheirNames) {
+  const auto point = call("point");
+  const auto type = point.toTupleRef().type();
+  ASSERT_TRUE(type->schema());
+  EXPECT_EQ(type->schema()->arguments()[1].name(), "y");
+  EXPECT_EQ(call("fields", {point}).toStringRef(), "x,y=3/four");
+  EXPECT_EQ(call("typed").toTupleRef().elements()[1].toStringRef(), "z");
+}
+
+TEST_F(ValuesTest, Enums) {
+  const auto red = call("red");
+  ASSERT_TRUE(red.isEnum());
+  EXPECT_EQ(red.toEnumHolder()->name(), "RED");
+  EXPECT_EQ(red.toEnumHolder()->value().toInt(), 1);
+  EXPECT_EQ(call("name_of", {red}).toStringRef(), "RED");
+}
+
+TEST_F(ValuesTest, BytesBecomeAStringOfTheSameBytes) {
+  EXPECT_EQ(call("some_bytes").toStringRef(), std::string("\x00\xff" "abc", 5));
+}
+
+TEST_F(ValuesTest, WhatHasNoFormIsAnErrorThatNamesTheType) {
+  EXPECT_NE(whyNot("a_set").find("'set'"), std::string::npos) << whyNot("a_set");
+  EXPECT_NE(whyNot("a_function").find("'function'"), std::string::npos) << whyNot("a_function");
+  EXPECT_NE(whyNot("big").find("1208925819614629174706176"), std::string::npos) << whyNot("big");
+  EXPECT_NE(whyNot("tuple_key").find("'tuple'"), std::string::npos) << whyNot("tuple_key");
+  EXPECT_NE(call("same", {int64_t{1}}).toInt(), 0) << "the session is still usable";
+}
+
+TEST_F(ValuesTest, PythonErrorsWhileConverting) {
+  try {
+    call("contains_itself");
+    FAIL();
+  } catch (const PythonException& error) {
+    EXPECT_EQ(error.type(), "RecursionError");
+    EXPECT_NE(error.message().find("contains itself"), std::string::npos);
+  }
+  try {
+    call("surrogate");
+    FAIL();
+  } catch (const PythonException& error) {
+    EXPECT_EQ(error.type(), "UnicodeEncodeError");
+  }
+  EXPECT_THROW(describe(std::string("\xff\xfe not UTF-8")), PythonException);
+  EXPECT_THROW(session.global("values_module", "Raises")(std::vector<Obj>()).hasattr("broken"), PythonException);
+}
+
+TEST_F(ValuesTest, ACapsuleHasNoPythonForm) {
+  struct Something : torch::CustomClassHolder {};
+  const at::IValue capsule = c10::IValue::make_capsule(c10::make_intrusive<Something>());
+  try {
+    roundTrip(capsule);
+    FAIL();
+  } catch (const ConversionError& error) {
+    EXPECT_NE(std::string(error.what()).find("Capsule"), std::string::npos) << error.what();
+  }
+}
+
+// ------------------------------------------------------------- torch's values
+
+TEST_F(ValuesTest, TensorsShareTheirMemory) {
+  const at::Tensor t = at::arange(6, at::kFloat).reshape({2, 3}).t();
+  const at::Tensor back = roundTrip(t).toTensor();
+  EXPECT_EQ(back.data_ptr(), t.data_ptr());
+  EXPECT_EQ(back.strides(), t.strides());
+  EXPECT_FALSE(back.is_same(t)) << "a fresh TensorImpl at each crossing";
+  const auto list = roundTrip(std::vector<at::Tensor>{t, t}).toTensorVector();
+  EXPECT_EQ(list[1].data_ptr(), t.data_ptr());
+}
+
+TEST_F(ValuesTest, DeviceDtypeLayoutAndGenerator) {
+  EXPECT_EQ(roundTrip(at::Device("cpu")).toDevice(), at::Device("cpu"));
+  EXPECT_EQ(describe(at::Device("cpu")), "device:device(type='cpu')");
+  EXPECT_EQ(session.global("torch", "bfloat16").toIValue().toInt(),
+            static_cast<int64_t>(at::kBFloat16));
+  EXPECT_EQ(session.global("torch", "strided").toIValue().toInt(), static_cast<int64_t>(at::kStrided));
+  const auto generator = session.global("torch", "Generator")(std::vector<Obj>()).toIValue();
+  EXPECT_TRUE(generator.isGenerator());
+  EXPECT_EQ(session.global("torch", "Size")({std::vector<int64_t>{2, 3}}).toIValue().toTupleRef().elements()[1].toInt(), 3);
+}
+
+TEST_F(ValuesTest, SymbolicNumbersThatAreConcrete) {
+  EXPECT_EQ(describe(c10::SymInt(7)), "int:7");
+  EXPECT_EQ(describe(c10::SymFloat(0.5)), "float:0.5");
+}
+
+TEST_F(ValuesTest, NumpyScalarsAndArrays) {
+  EXPECT_EQ(session.global("numpy", "int64")({5}).toIValue().toInt(), 5);
+  EXPECT_EQ(session.global("numpy", "float32")({0.5}).toIValue().toDouble(), 0.5);
+  EXPECT_TRUE(session.global("numpy", "bool_")({true}).toIValue().toBool());
+  EXPECT_THROW(session.global("numpy", "zeros")({3}).toIValue(), ConversionError);
+}
+
+TEST_F(ValuesTest, FuturesInBothDirections) {
+  manager->registerModuleSource("futures_module", R"py(
+import torch
+def made():
+    f = torch.futures.Future()
+    f.set_result(torch.ones(3))
+    return f
+def wait(f): return f.wait()
+)py");
+  auto future = session.global("futures_module", "made")(std::vector<Obj>()).toIValue().toFuture();
+  future->wait();
+  EXPECT_TRUE(future->value().toTensor().equal(at::ones({3})));
+
+  auto mine = c10::make_intrusive<c10::ivalue::Future>(c10::TensorType::get());
+  mine->markCompleted(at::full({2}, 5.0));
+  EXPECT_TRUE(session.global("futures_module", "wait")({mine}).toIValue().toTensor().equal(at::full({2}, 5.0)));
+}
+
+TEST_F(ValuesTest, ScriptModulesInBothDirectionsAndInTwoInterpreters) {
+  manager->registerModuleSource("script_module", R"py(
+import torch, io
+def made():
+    m = torch.jit.trace(torch.nn.Linear(3, 2).requires_grad_(False), torch.ones(1, 3))
+    with torch.no_grad():
+        m.weight.fill_(2); m.bias.fill_(1)
+    return m
+def use(m, x): return m(x)
+def weight(m): return m.weight
+)py");
+  torch::jit::Module module(session.global("script_module", "made")(std::vector<Obj>()).toIValue().toObject());
+  const at::Tensor x = at::ones({1, 3});
+  const at::Tensor expected = at::full({1, 2}, 7.0);
+  EXPECT_TRUE(module.forward({x}).toTensor().equal(expected));
+  for (const Interpreter& interpreter : manager->allInstances()) {
+    auto inside = interpreter.acquireSession();
+    EXPECT_TRUE(inside.global("script_module", "use")({module._ivalue(), x}).toIValue().toTensor().equal(expected));
+    EXPECT_EQ(inside.global("script_module", "weight")({module._ivalue()}).toIValue().toTensor().data_ptr(),
+              module.attr("weight").toTensor().data_ptr());
+  }
+}
+
+}  // namespace
+}  // namespace multipy::runtime

@@ -1,0 +1,156 @@
+#include "loader/workbench.h"
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <mutex>
+#include <stdexcept>
+
+#include "loader/tools.h"
+
+namespace multipy::loader::testing {
+namespace {
+
+constexpr const char* kStandIn = R"(
+#define _GNU_SOURCE
+#include <dlfcn.h>
+struct Services {
+  void* space;
+  void* (*open)(void*, const char*, int, const void*);
+  void* (*symbol)(void*, void*, const char*, const void*);
+  const char* (*original)(void*, const char*);
+};
+static const struct Services* services;
+static int things;
+#define EXPORT __attribute__((visibility("default")))
+EXPORT void attach(const struct Services* given) { services = given; }
+EXPORT const char* PzThing_Who(void) { return "interpreter"; }
+EXPORT int _PzThing_Count(void) { return ++things; }
+EXPORT void* multipy_dlopen(const char* name, int flags) {
+  return services->open(services->space, name, flags, __builtin_return_address(0));
+}
+EXPORT void* multipy_dlsym(void* handle, const char* name) {
+  return services->symbol(services->space, handle, name, __builtin_return_address(0));
+}
+EXPORT int multipy_dladdr(const void* address, Dl_info* info) {
+  int found = dladdr(address, info);
+  const char* original = found ? services->original(services->space, info->dli_fname) : 0;
+  if (original) info->dli_fname = original;
+  return found;
+}
+EXPORT char* multipy_dlerror(void) { return dlerror(); }
+EXPORT int multipy_dlclose(void* handle) { (void)handle; return 0; }
+)";
+
+struct Services {
+  void* space;
+  void* (*open)(void*, const char*, int, const void*);
+  void* (*symbol)(void*, void*, const char*, const void*);
+  const char* (*original)(void*, const char*);
+};
+
+PrivateSpace& spaceOf(void* context) { return *static_cast<PrivateSpace*>(context); }
+
+/// The stand-in keeps the pointer for as long as it is loaded.
+const Services* servicesOf(PrivateSpace& space) {
+  static std::mutex mutex;
+  static std::map<PrivateSpace*, std::unique_ptr<Services>> all;
+  std::lock_guard lock(mutex);
+  auto& services = all[&space];
+  services = std::make_unique<Services>(Services{
+      &space,
+      [](void* context, const char* name, int flags, const void* caller) -> void* {
+        try {
+          return spaceOf(context).open(name, flags, caller);
+        } catch (const std::exception&) {
+          return nullptr;
+        }
+      },
+      [](void* context, void* handle, const char* name, const void* caller) {
+        return spaceOf(context).symbol(handle, name, caller);
+      },
+      [](void* context, const char* copy) { return spaceOf(context).originalOf(copy); }});
+  return services.get();
+}
+
+}  // namespace
+
+std::string run(const std::string& command) {
+  FILE* pipe = ::popen((command + " 2>&1").c_str(), "r");
+  if (!pipe) throw std::runtime_error("cannot run " + command);
+  std::string output;
+  char buffer[4096];
+  while (const std::size_t got = std::fread(buffer, 1, sizeof buffer, pipe)) output.append(buffer, got);
+  if (::pclose(pipe) != 0) throw std::runtime_error(command + "\n" + output);
+  return output;
+}
+
+std::vector<std::byte> readBytes(const std::filesystem::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  const std::string text((std::istreambuf_iterator<char>(in)), {});
+  const auto* begin = reinterpret_cast<const std::byte*>(text.data());
+  return {begin, begin + text.size()};
+}
+
+Workbench::Workbench() {
+  std::string name = std::filesystem::temp_directory_path() / "multipy-loader-XXXXXX";
+  if (!::mkdtemp(name.data())) throw std::runtime_error("cannot make " + name);
+  folder_ = name;
+}
+
+Workbench::~Workbench() {
+  std::error_code ignored;
+  std::filesystem::remove_all(folder_, ignored);
+}
+
+void Workbench::write(const std::string& name, const std::string& text) const {
+  std::filesystem::create_directories((folder_ / name).parent_path());
+  std::ofstream(folder_ / name) << text;
+}
+
+std::filesystem::path Workbench::build(const std::string& name, const std::string& source,
+                                       const std::string& flags) const {
+  const bool isCpp = name.find("++") != std::string::npos;
+  const std::string sourceFile = name + (isCpp ? ".cpp" : ".c");
+  write(sourceFile, source);
+  const auto library = folder_ / name;
+  run(std::string(isCpp ? gxx : gcc) + " -shared -fPIC -O1 -g0 -o '" + library.string() + "' '" +
+      (folder_ / sourceFile).string() + "' " + flags);
+  return library;
+}
+
+const std::vector<std::byte>& Workbench::standIn() const {
+  static const std::vector<std::byte> bytes = [this] {
+    return readBytes(build("stand-in/libinterpreter.so", kStandIn,
+                           "-fvisibility=hidden -Wl,-Bsymbolic -Wl,-soname,libinterpreter.so"));
+  }();
+  return bytes;
+}
+
+LivingSpace::LivingSpace(const Workbench& bench, int slot,
+                         std::shared_ptr<const IsolationPolicy> policy,
+                         std::shared_ptr<CopyCache> cache, LibraryAdapter* adapter)
+    : space_(slot, std::move(policy), std::move(cache), adapter),
+      interpreter_(space_.loadInterpreter(bench.standIn())) {
+  call<void>(interpreter_, "attach", servicesOf(space_));
+}
+
+LivingSpace::~LivingSpace() { space_.unload(); }
+
+void* addressOf(void* library, const char* name) {
+  void* address = ::dlsym(library, name);
+  if (!address) throw std::runtime_error(::dlerror());
+  return address;
+}
+
+int mappingsOf(const std::string& part) {
+  std::ifstream maps("/proc/self/maps");
+  int count = 0;
+  for (std::string line; std::getline(maps, line);) count += line.find(part) != std::string::npos;
+  return count;
+}
+
+}  // namespace multipy::loader::testing

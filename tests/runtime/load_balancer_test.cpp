@@ -1,0 +1,112 @@
+#include "multipy/runtime/load_balancer.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <thread>
+#include <vector>
+
+#include "expect_error.h"
+#include "multipy/runtime/Exception.h"
+
+namespace multipy::runtime {
+namespace {
+
+using testing_support::expectError;
+
+TEST(LoadBalancer, GivesFreeInterpretersFirst) {
+  LoadBalancer balancer(4);
+  std::set<int> given;
+  for (int i = 0; i < 4; ++i) given.insert(balancer.acquire());
+  EXPECT_EQ(given, (std::set<int>{0, 1, 2, 3}));
+  for (int where : given) EXPECT_EQ(balancer.users(where), 1u);
+}
+
+TEST(LoadBalancer, ThreadKeepsItsInterpreterWhileThatIsFree) {
+  LoadBalancer balancer(8);
+  const int first = balancer.acquire();
+  balancer.free(first);
+  for (int i = 0; i < 100; ++i) {
+    const int where = balancer.acquire();
+    EXPECT_EQ(where, first);
+    balancer.free(where);
+  }
+}
+
+TEST(LoadBalancer, GivesTheLeastUsedWhenNoneIsFree) {
+  LoadBalancer balancer(3);
+  for (int i = 0; i < 6; ++i) balancer.acquire();
+  for (int where = 0; where < 3; ++where) ASSERT_EQ(balancer.users(where), 2u);
+  balancer.free(1);
+  EXPECT_EQ(balancer.acquire(), 1);
+}
+
+TEST(LoadBalancer, LimitKeepsToTheFirst) {
+  LoadBalancer balancer(4);
+  balancer.setResourceLimit(2);
+  for (int i = 0; i < 20; ++i) EXPECT_LT(balancer.acquire(), 2);
+  balancer.setResourceLimit(4);
+  std::set<int> given;
+  for (int i = 0; i < 2; ++i) given.insert(balancer.acquire());
+  EXPECT_EQ(given, (std::set<int>{2, 3}));
+}
+
+TEST(LoadBalancer, UsersAboveALoweredLimitCanStillBeFreed) {
+  LoadBalancer balancer(2);
+  std::vector<int> given{balancer.acquire(), balancer.acquire()};
+  balancer.setResourceLimit(1);
+  for (int where : given) balancer.free(where);
+  EXPECT_EQ(balancer.users(0) + balancer.users(1), 0u);
+}
+
+TEST(LoadBalancer, RefusesWhatCannotBeRight) {
+  expectError<InvalidArgument>([] { LoadBalancer balancer(0); }, {"is 0", "at least 1"});
+  LoadBalancer balancer(2);
+  expectError<InvalidArgument>([&] { balancer.setResourceLimit(0); }, {"limit is 0", "1 to"});
+  expectError<InvalidArgument>([&] { balancer.setResourceLimit(3); }, {"limit is 3", "2"});
+  expectError<InvalidArgument>([&] { balancer.free(2); }, {"no interpreter 2", "0 to 1"});
+  expectError<InvalidArgument>([&] { balancer.free(-1); }, {"no interpreter -1"});
+  expectError<InvalidArgument>([&] { balancer.free(0); }, {"interpreter 0", "no user"});
+  EXPECT_EQ(balancer.users(0), 0u);
+}
+
+TEST(LoadBalancer, CountsAreExactUnderManyThreads) {
+  constexpr int kThreads = 8;
+  constexpr int kRounds = 20000;
+  LoadBalancer balancer(3);
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t)
+    threads.emplace_back([&] {
+      for (int i = 0; i < kRounds; ++i) {
+        const int first = balancer.acquire();
+        const int second = balancer.acquire();
+        balancer.free(first);
+        balancer.free(second);
+      }
+    });
+  for (auto& thread : threads) thread.join();
+  for (int where = 0; where < 3; ++where) EXPECT_EQ(balancer.users(where), 0u);
+}
+
+TEST(LoadBalancer, AsManyThreadsAsInterpretersSettleOnOneEach) {
+  constexpr int kThreads = 4;
+  LoadBalancer balancer(kThreads);
+  std::vector<int> kept(kThreads);
+  std::vector<std::thread> threads;
+  std::atomic<int> arrived{0};
+  for (int t = 0; t < kThreads; ++t)
+    threads.emplace_back([&, t] {
+      kept[t] = balancer.acquire();
+      ++arrived;
+      while (arrived < kThreads) std::this_thread::yield();
+      for (int i = 0; i < 1000; ++i) {
+        balancer.free(kept[t]);
+        kept[t] = balancer.acquire();
+      }
+    });
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(std::set<int>(kept.begin(), kept.end()).size(), static_cast<std::size_t>(kThreads));
+}
+
+}  // namespace
+}  // namespace multipy::runtime

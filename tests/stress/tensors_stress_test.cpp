@@ -1,0 +1,180 @@
+// Tensors handed from C++ to interpreters, between them and back, by four threads
+// at once: kept there, viewed, backed by numpy, changed in place, dropped wherever
+// they happen to be. At the end nothing of them may be left.
+#include <ATen/Functions.h>
+#include <ATen/Parallel.h>
+#include <gtest/gtest.h>
+#include <multipy/runtime/deploy.h>
+
+#include <atomic>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "together.h"
+#include "torch/torch_router.h"
+
+namespace multipy::stress {
+namespace {
+
+using runtime::InterpreterManager;
+using runtime::InterpreterSession;
+using runtime::Obj;
+
+constexpr int kInterpreters = 4;
+constexpr int kThreads = 4;
+constexpr int kHandOffs = 20000;
+constexpr int kPlaces = 32;
+
+// Every tensor here is filled with one number, so any damage shows.
+constexpr const char* kModule = R"(
+import gc
+import numpy
+import torch
+
+kept = {}
+
+def exchange(place, tensor):
+    old = kept.get(place)
+    kept[place] = tensor
+    return tensor if old is None else old
+
+def same(tensor):
+    return tensor
+
+def view(tensor):
+    return tensor[1:]
+
+def new(number):
+    return torch.full((4, 8), number)
+
+def from_numpy(number):
+    return torch.from_numpy(numpy.full((4, 8), number, dtype=numpy.float32))
+
+def increment(tensor):
+    tensor.add_(1)
+
+def forget():
+    kept.clear()
+    gc.collect()
+)";
+
+bool isUniform(const at::Tensor& tensor) {
+  return tensor.numel() > 0 && tensor.eq(tensor.flatten()[0]).all().item<bool>();
+}
+
+/// One thread's work: a handful of tensors that wander.
+class Wanderer {
+ public:
+  Wanderer(InterpreterManager& manager, int seed) : random_(seed), tensors_(kPlaces) {
+    for (const auto& interpreter : manager.allInstances())
+      sessions_.push_back(interpreter.acquireSession());
+    for (auto& tensor : tensors_) tensor = at::full({4, 8}, static_cast<float>(number()));
+  }
+
+  /// Hands one tensor to one interpreter and takes another in its place. Gives
+  /// false if a tensor is damaged.
+  bool handOff() {
+    InterpreterSession& session = sessions_[random_() % sessions_.size()];
+    at::Tensor& tensor = tensors_[random_() % tensors_.size()];
+    const auto function = [&](const char* name) { return session.global("tensors_stress", name); };
+    switch (random_() % 5) {
+      case 0:
+        tensor = function("exchange")({number(), tensor}).toIValue().toTensor();
+        break;
+      case 1:
+        tensor = function("same")({tensor}).toIValue().toTensor();
+        break;
+      case 2:
+        if (tensor.size(0) > 1) tensor = function("view")({tensor}).toIValue().toTensor();
+        break;
+      case 3:
+        tensor = function("new")({static_cast<double>(number())}).toIValue().toTensor();
+        break;
+      case 4:
+        tensor = function("from_numpy")({number()}).toIValue().toTensor();
+        break;
+    }
+    return isUniform(tensor);
+  }
+
+ private:
+  int64_t number() { return static_cast<int64_t>(random_() % 1000); }
+
+  std::mt19937 random_;
+  std::vector<InterpreterSession> sessions_;
+  std::vector<at::Tensor> tensors_;
+};
+
+class TensorsStress : public testing::Test {
+ protected:
+  TensorsStress() : manager_(kInterpreters) {
+    manager_.registerModuleSource("tensors_stress", kModule);
+    together(kInterpreters, [&](int i) { call(i, "forget"); });  // imports torch
+  }
+
+  void call(int interpreter, const char* function) {
+    auto session = manager_.allInstances()[interpreter].acquireSession();
+    session.global("tensors_stress", function)({});
+  }
+
+  InterpreterManager manager_;
+};
+
+TEST_F(TensorsStress, NothingIsLeftOfEightyThousandHandOffs) {
+  const long liveBefore = routing::statistics().liveCrossings;
+  std::atomic<int> damaged = 0;
+  together(kThreads, [&](int thread) {
+    at::set_num_threads(1);
+    Wanderer wanderer(manager_, thread);
+    for (int i = 0; i < kHandOffs; ++i)
+      if (!wanderer.handOff()) ++damaged;
+  });
+  EXPECT_EQ(damaged, 0);
+  EXPECT_GT(routing::statistics().crossings, kThreads * kHandOffs / 2);
+
+  for (int i = 0; i < kInterpreters; ++i) call(i, "forget");
+  EXPECT_TRUE(soon([&] { return routing::statistics().liveCrossings == liveBefore; }))
+      << routing::statistics().liveCrossings << " storages are still held, " << liveBefore
+      << " were before";
+}
+
+TEST_F(TensorsStress, WritesOfAllInterpretersMeetInOneTensor) {
+  constexpr int kRounds = 500;
+  std::vector<at::Tensor> counters;
+  for (int i = 0; i < kInterpreters; ++i) counters.push_back(at::zeros({16}));
+  // Each thread goes round the interpreters with a tensor of its own.
+  together(kThreads, [&](int thread) {
+    at::set_num_threads(1);
+    for (int round = 0; round < kRounds; ++round) {
+      auto session = manager_.allInstances()[(thread + round) % kInterpreters].acquireSession();
+      session.global("tensors_stress", "increment")({counters[thread]});
+    }
+  });
+  for (const at::Tensor& counter : counters)
+    EXPECT_TRUE(counter.eq(kRounds).all().item<bool>()) << counter[0].item<float>();
+}
+
+// One tensor that every interpreter keeps and that every thread lets go of at
+// once: the last reference goes on whichever thread comes last.
+TEST_F(TensorsStress, NumpyMemoryIsFreedWhereverItsLastReferenceGoes) {
+  const long liveBefore = routing::statistics().liveCrossings;
+  for (int round = 0; round < 200; ++round) {
+    auto session = manager_.allInstances()[round % kInterpreters].acquireSession();
+    at::Tensor shared =
+        session.global("tensors_stress", "from_numpy")({round}).toIValue().toTensor();
+    std::vector<at::Tensor> copies(kThreads, shared);
+    shared.reset();
+    together(kThreads, [&](int thread) {
+      auto other = manager_.allInstances()[thread % kInterpreters].acquireSession();
+      other.global("tensors_stress", "exchange")({"shared", copies[thread]});
+      copies[thread].reset();
+    });
+  }
+  for (int i = 0; i < kInterpreters; ++i) call(i, "forget");
+  EXPECT_TRUE(soon([&] { return routing::statistics().liveCrossings == liveBefore; }))
+      << routing::statistics().liveCrossings << " storages are still held";
+}
+
+}  // namespace
+}  // namespace multipy::stress

@@ -1,0 +1,169 @@
+// The routed PyInterpreter, with tables that count in place of Python.
+#include "torch/py_interpreter_router.h"
+
+#include <ATen/ATen.h>
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <c10/core/impl/PyInterpreter.h>
+#include <c10/core/impl/PyInterpreterHooks.h>
+#include <gtest/gtest.h>
+
+#include "torch/ownership.h"
+#include "torch/torch_router.h"
+
+namespace multipy::routing {
+namespace {
+
+using c10::impl::PyInterpreter;
+
+// Answers what the tests ask; everything else is not called.
+struct Counting final : c10::impl::PyInterpreterVTable {
+  mutable int increfs = 0, decrefs = 0, dispatches = 0;
+  std::string name() const override { return "counting"; }
+  void incref(PyObject*) const override { ++increfs; }
+  void decref(PyObject*) const override { ++decrefs; }
+  bool try_incref(const c10::impl::PyObjectSlot&) const override { return true; }
+  size_t refcnt(PyObject*) const override { return 7; }
+  void dispatch(const c10::OperatorHandle&, torch::jit::Stack*) const override { ++dispatches; }
+  [[noreturn]] static void no() { throw std::logic_error("not expected"); }
+  c10::intrusive_ptr<c10::TensorImpl> detach(const c10::TensorImpl*) const override { no(); }
+  void reportErrorCallback(PyObject*, c10::DispatchKey) const override { no(); }
+  void python_op_registration_trampoline(const c10::OperatorHandle&, c10::DispatchKey, c10::DispatchKeySet,
+                                         torch::jit::Stack*, bool, bool) const override { no(); }
+  void throw_abstract_impl_not_imported_error(std::string, const char*, const char*) const override { no(); }
+  void python_dispatcher(const c10::OperatorHandle&, c10::DispatchKeySet, torch::jit::Stack*) const override { no(); }
+  bool is_contiguous(const c10::TensorImpl*, at::MemoryFormat) const override { no(); }
+  c10::SymBool sym_is_contiguous(const c10::TensorImpl*, at::MemoryFormat) const override { no(); }
+  bool is_strides_like(const c10::TensorImpl*, at::MemoryFormat) const override { no(); }
+  bool is_non_overlapping_and_dense(const c10::TensorImpl*) const override { no(); }
+  c10::Device device(const c10::TensorImpl*) const override { no(); }
+  int64_t dim(const c10::TensorImpl*) const override { no(); }
+  c10::IntArrayRef strides(const c10::TensorImpl*) const override { no(); }
+  c10::IntArrayRef sizes(const c10::TensorImpl*) const override { no(); }
+  c10::SymIntArrayRef sym_sizes(const c10::TensorImpl*) const override { no(); }
+  c10::Layout layout(const c10::TensorImpl*) const override { no(); }
+  int64_t numel(const c10::TensorImpl*) const override { no(); }
+  c10::SymInt sym_numel(const c10::TensorImpl*) const override { no(); }
+  c10::SymIntArrayRef sym_strides(const c10::TensorImpl*) const override { no(); }
+  c10::SymInt sym_storage_offset(const c10::TensorImpl*) const override { no(); }
+  void trace_gpu_event_creation(c10::DeviceType, uintptr_t) const override {}
+  void trace_gpu_event_deletion(c10::DeviceType, uintptr_t) const override {}
+  void trace_gpu_event_record(c10::DeviceType, uintptr_t, uintptr_t) const override {}
+  void trace_gpu_event_wait(c10::DeviceType, uintptr_t, uintptr_t) const override {}
+  void trace_gpu_memory_allocation(c10::DeviceType, uintptr_t) const override {}
+  void trace_gpu_memory_deallocation(c10::DeviceType, uintptr_t) const override {}
+  void trace_gpu_stream_creation(c10::DeviceType, uintptr_t) const override {}
+  void trace_gpu_device_synchronization(c10::DeviceType) const override {}
+  void trace_gpu_stream_synchronization(c10::DeviceType, uintptr_t) const override {}
+  void trace_gpu_event_synchronization(c10::DeviceType, uintptr_t) const override {}
+  void reset_backward_hooks(const c10::TensorImpl*) const override { no(); }
+};
+
+class PyInterpreterRouter : public testing::Test {
+ protected:
+  void SetUp() override {
+    prepareProcess();
+    for (int i = 0; i < 2; ++i) {
+      slots[i] = Ownership::process().admit();
+      Ownership::process().setLive(slots[i], [] { return false; });
+      setPyInterpreter(slots[i], new PyInterpreter(&tables[i]));
+    }
+  }
+  void TearDown() override {
+    Ownership::setCurrent(kNone);
+    for (const int slot : slots) {
+      clearPyInterpreter(slot);
+      Ownership::process().release(slot);
+    }
+  }
+  // An address that belongs to interpreter `i`; nothing may look behind it.
+  PyObject* objectOf(int i) {
+    return reinterpret_cast<PyObject*>(static_cast<char*>(Ownership::process().slice(slots[i]).begin) + 64);
+  }
+  static const c10::impl::PyInterpreterVTable& router() { return **c10::impl::getGlobalPyInterpreter(); }
+
+  int slots[2];
+  Counting tables[2];
+};
+
+TEST_F(PyInterpreterRouter, IsTheProcesssInterpreterAndStaysSo) {
+  EXPECT_EQ(router().name(), "multipy");
+  prepareProcess();
+  EXPECT_EQ(router().name(), "multipy");
+}
+
+TEST_F(PyInterpreterRouter, AnObjectIsItsOwners) {
+  Ownership::setCurrent(slots[0]);
+  router().incref(objectOf(1));
+  EXPECT_EQ(tables[1].increfs, 1);
+  EXPECT_EQ(tables[0].increfs, 0);
+  router().decref(objectOf(0));
+  EXPECT_EQ(tables[0].decrefs, 1);
+  EXPECT_EQ(router().refcnt(objectOf(1)), 7u);
+}
+
+TEST_F(PyInterpreterRouter, ObjectsOfTheDeadAreNobodys) {
+  PyObject* const object = objectOf(1);
+  Ownership::process().setDead(slots[1]);
+  router().incref(object);
+  router().decref(object);
+  EXPECT_EQ(tables[1].increfs + tables[1].decrefs, 0);
+  int elsewhere;
+  router().decref(reinterpret_cast<PyObject*>(&elsewhere));
+}
+
+TEST_F(PyInterpreterRouter, TensorsHoldTheirPythonObjectByItsOwner) {
+  at::Tensor tensor = at::ones({2});
+  c10::impl::PyObjectSlot* const slot = tensor.unsafeGetTensorImpl()->pyobj_slot();
+  EXPECT_FALSE(router().try_incref(*slot)) << "has none";
+  slot->store_pyobj(objectOf(1));
+  EXPECT_TRUE(router().try_incref(*slot));
+  Ownership::process().setDead(slots[1]);
+  EXPECT_FALSE(router().try_incref(*slot));
+  slot->clear();
+}
+
+const c10::OperatorHandle& someOperator() {
+  static const auto op = c10::Dispatcher::singleton().findSchemaOrThrow("aten::relu", "");
+  return op;
+}
+
+TEST_F(PyInterpreterRouter, DispatchGoesToTheCurrentInterpreter) {
+  torch::jit::Stack stack;
+  Ownership::setCurrent(slots[1]);
+  router().dispatch(someOperator(), &stack);
+  EXPECT_EQ(tables[1].dispatches, 1);
+}
+
+TEST_F(PyInterpreterRouter, DispatchInNoInterpreterAsksTheArguments) {
+  at::Tensor tensor = at::ones({2});
+  tensor.unsafeGetTensorImpl()->pyobj_slot()->store_pyobj(objectOf(1));
+  torch::jit::Stack stack{3, at::Tensor(), tensor};
+  router().dispatch(someOperator(), &stack);
+  EXPECT_EQ(tables[1].dispatches, 1);
+  tensor.unsafeGetTensorImpl()->pyobj_slot()->clear();
+}
+
+TEST_F(PyInterpreterRouter, DispatchWithoutAnyInterpreterIsAnError) {
+  torch::jit::Stack stack{3};
+  try {
+    router().dispatch(someOperator(), &stack);
+    FAIL();
+  } catch (const c10::Error& error) {
+    const std::string text = error.what_without_backtrace();
+    EXPECT_NE(text.find("aten::relu"), std::string::npos) << text;
+    EXPECT_NE(text.find("in no interpreter"), std::string::npos) << text;
+  }
+}
+
+TEST_F(PyInterpreterRouter, EachCopyHasARegistryOfItsOwn) {
+  const auto& registry = torchRoutes().hooksRegistry;
+  EXPECT_NE(registry(slots[0]), registry(slots[1]));
+  EXPECT_EQ(registry(slots[0]), registry(slots[0]));
+  EXPECT_NE(registry(slots[0]), static_cast<void*>(c10::impl::PyInterpreterHooksRegistry()));
+  void* const before = registry(slots[0]);
+  clearPyInterpreter(slots[0]);
+  EXPECT_NE(registry(slots[0]), before) << "the next interpreter registers anew";
+}
+
+}  // namespace
+}  // namespace multipy::routing

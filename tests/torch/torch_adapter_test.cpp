@@ -1,0 +1,124 @@
+#include <gtest/gtest.h>
+
+#include "fake_library.h"
+#include "multipy/runtime/Exception.h"
+#include "torch/ownership.h"
+#include "torch/static_phase.h"
+#include "torch/supported_torch.h"
+#include "torch/torch_router.h"
+
+namespace multipy::routing {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kRegisterOperator = "_ZN5torch3jit16registerOperatorEONS0_8OperatorE";
+
+class TorchAdapter : public testing::Test {
+ protected:
+  elf::SharedObject write(const char* name, const FakeLibrary& library) {
+    library.write(torch.root() / name);
+    return elf::SharedObject::read(torch.root() / name);
+  }
+  void TearDown() override { setDonorLoader(nullptr); }
+  FakeTorch torch;
+  loader::LibraryAdapter& adapter = torchAdapter();
+};
+
+TEST_F(TorchAdapter, RenamesOfTheRealLibtorchPython) {
+  const auto renames = adapter.renames(
+      elf::SharedObject::read(fs::path(MULTIPY_TEST_TORCH) / "lib/libtorch_python.so"));
+  for (const auto& symbol : redirectedSymbols())
+    EXPECT_EQ((symbol.defined ? renames.defined : renames.undefined).at(std::string(symbol.name)),
+              symbol.route);
+  EXPECT_EQ(renames.undefined.size() + renames.defined.size(), redirectedSymbols().size());
+  EXPECT_EQ(renames.version, tableVersion());
+}
+
+TEST_F(TorchAdapter, AnUnknownLibtorchPythonIsRefused) {
+  const auto library = write("libtorch_python.so", FakeLibrary::libtorchPython());
+  EXPECT_THROW(adapter.renames(library), runtime::UnsupportedTorchError) << "another libtorch_cpu";
+}
+
+TEST_F(TorchAdapter, ExtensionsAreRedirectedWhereTheyCall) {
+  const auto renames = adapter.renames(write("extension.so", {{kRegisterOperator, "getenv"}, {}, "", "01"}));
+  EXPECT_EQ(renames.undefined.size(), 1u);
+  EXPECT_EQ(renames.undefined.at(kRegisterOperator), "multipy_route_register_operator");
+  EXPECT_TRUE(renames.defined.empty());
+}
+
+TEST_F(TorchAdapter, ADefinitionInAnExtensionIsItsOwn) {
+  const auto renames = adapter.renames(write("definer.so", {{}, {kRegisterOperator}, "", "02"}));
+  EXPECT_TRUE(renames.undefined.empty() && renames.defined.empty());
+}
+
+TEST_F(TorchAdapter, OthersAreLeftAsTheyAre) {
+  const auto renames = adapter.renames(write("other.so", {{"getenv", "malloc"}, {}, "", "03"}));
+  EXPECT_TRUE(renames.undefined.empty() && renames.defined.empty());
+  EXPECT_EQ(renames.version, "");
+}
+
+TEST_F(TorchAdapter, InductorsKernelsReadTheInterpretersEnvironment) {
+  const auto renames = adapter.renames(
+      write("kernel.so", {{"getenv"}, {}, "_TORCHINDUCTOR_PYOBJECT_TENSOR_DATA_PTR", "04"}));
+  EXPECT_EQ(renames.undefined.at("getenv"), "multipy_getenv");
+  EXPECT_NE(renames.version, "");
+}
+
+TEST_F(TorchAdapter, TheDonorComesFirstAndOnce) {
+  const fs::path file = torch.root() / "registering.so";
+  adapter.renames(write("registering.so", {{kRegisterOperator}, {}, "", "0501"}));
+  std::vector<fs::path> donated;
+  setDonorLoader([&](const fs::path& library) {
+    donated.push_back(library);
+    adapter.beforeLoad(kDonorSlot, library);
+    EXPECT_FALSE(StaticPhase::active()) << "the donor registers";
+    adapter.afterLoad(kDonorSlot, library, &donated);
+  });
+  for (const int slot : {0, 1}) {
+    adapter.beforeLoad(slot, file);
+    EXPECT_TRUE(StaticPhase::active()) << "interpreters do not";
+    adapter.afterLoad(slot, file, &donated);
+    EXPECT_FALSE(StaticPhase::active());
+  }
+  EXPECT_EQ(donated, std::vector<fs::path>{file});
+
+  // The same build in another environment.
+  fs::create_directory(torch.root() / "elsewhere");
+  const fs::path other = torch.root() / "elsewhere/registering.so";
+  fs::copy_file(file, other);
+  adapter.renames(elf::SharedObject::read(other));
+  adapter.beforeLoad(2, other);
+  EXPECT_TRUE(StaticPhase::active());
+  adapter.afterLoad(2, other, nullptr);  // dlopen failed
+  EXPECT_FALSE(StaticPhase::active());
+  EXPECT_EQ(donated.size(), 1u);
+}
+
+TEST_F(TorchAdapter, WithoutADonorNothingIsLoaded) {
+  adapter.renames(write("undonated.so", {{kRegisterOperator}, {}, "", "0601"}));
+  EXPECT_THROW(adapter.beforeLoad(0, torch.root() / "undonated.so"), runtime::InternalError);
+  EXPECT_FALSE(StaticPhase::active());
+  setDonorLoader([](const fs::path&) {});
+  EXPECT_THROW(adapter.beforeLoad(0, torch.root() / "undonated.so"), runtime::InternalError);
+  setDonorLoader([](const fs::path&) { throw runtime::LoadError("no space"); });
+  EXPECT_THROW(adapter.beforeLoad(0, torch.root() / "undonated.so"), runtime::LoadError);
+  EXPECT_FALSE(StaticPhase::active());
+}
+
+TEST_F(TorchAdapter, MappingsBelongToTheirInterpreter) {
+  static char library[128];
+  const int slot = Ownership::process().admit();
+  Ownership::process().setLive(slot, [] { return false; });
+  adapter.mapped(slot, library, library + 64);
+  adapter.mapped(kDonorSlot, library + 64, library + 128);
+  EXPECT_EQ(Ownership::process().ownerOf(library + 10), slot);
+  adapter.unmapped(slot);
+  EXPECT_EQ(Ownership::process().ownerOf(library + 10), kNone);
+  EXPECT_EQ(torchPython(slot), nullptr);
+  EXPECT_EQ(torchPython(-1), nullptr);
+  Ownership::process().release(slot);
+}
+
+}  // namespace
+}  // namespace multipy::routing
