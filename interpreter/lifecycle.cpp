@@ -6,6 +6,7 @@
 #include "interpreter/python_heap.h"
 #include "interpreter/python_modules.h"
 #include "interpreter/reference.h"
+#include "interpreter/signals.h"
 
 namespace multipy {
 namespace {
@@ -50,6 +51,7 @@ PyStatus start(const InterpreterConfig& given) {
 }
 
 bool runBootstrap(const InterpreterConfig& config, Failure& failure) {
+  const SignalsAreTheHosts untouched;
   const auto paths = Reference::take(PyList_New(0));
   for (const std::string& path : config.extraPaths) {
     const auto text = Reference::take(PyUnicode_DecodeFSDefault(path.c_str()));

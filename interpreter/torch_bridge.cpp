@@ -9,6 +9,7 @@
 
 #include "interpreter/failure.h"
 #include "interpreter/host_connection.h"
+#include "interpreter/values.h"
 
 namespace multipy {
 namespace {
@@ -117,6 +118,7 @@ class Crossing {
     if (value.isTensor()) return tensor(value.toTensor());
     if (value.isObject()) return object(value);
     if (value.isFuture()) return future(value);
+    if (value.isPyObject()) return pythonObject(value);
     if (value.isTuple()) return tuple(value);
     if (value.isList()) return list(value);
     if (value.isGenericDict()) return dict(value);
@@ -145,18 +147,32 @@ class Crossing {
     return copy;
   }
 
-  // The result is crossed when it is there.
+  // What Python put into a Future, say: taken as any other Python object.
+  c10::IValue pythonObject(const c10::IValue& value) {
+    c10::IValue taken;
+    fromPython(value.toPyObjectHolder()->getPyObject(), &taken, failure_);
+    return taken;
+  }
+
+  // A Future that is done is made anew with its result crossed. One that is not
+  // would need code of ours to run, and to be kept, whenever it completes, also
+  // after this interpreter has been unloaded.
   c10::IValue future(const c10::IValue& value) {
-    const int owner = owner_;
-    return value.toFuture()->then(
-        [owner](c10::ivalue::Future& done) {
-          Failure failure;
-          Crossing crossing(owner, failure);
-          c10::IValue result = crossing.cross(done.value());
-          if (!crossing.ok()) throw std::runtime_error(failure.message);
-          return result;
-        },
-        value.toFuture()->elementType());
+    const auto original = value.toFuture();
+    if (!original->completed()) {
+      conversionFailure(failure_, "a Future that is not completed cannot cross between Python and "
+                                  "C++: wait for it first, on the side that it belongs to");
+      return {};
+    }
+    if (original->hasError()) {
+      auto failed = c10::make_intrusive<c10::ivalue::Future>(c10::AnyType::get());
+      failed->setError(original->exception_ptr());
+      return failed;
+    }
+    c10::IValue result = cross(original->value());
+    auto copy = c10::make_intrusive<c10::ivalue::Future>(c10::AnyType::get());
+    if (ok()) copy->markCompleted(std::move(result));
+    return copy;
   }
 
   c10::IValue tuple(const c10::IValue& value) {
@@ -221,6 +237,16 @@ c10::TypePtr wantedObjectType(PyObject* object) {
   return nullptr;
 }
 
+// torch gives its bare C++ module; users know torch.jit.ScriptModule.
+PyObject* scriptModule(PyObject* newModule, Failure& failure) {
+  const auto bare = Reference::take(newModule);
+  const auto recursive = Reference::take(PyImport_ImportModule("torch.jit._recursive"));
+  PyObject* wrapped = recursive ? PyObject_CallMethod(recursive.get(), "wrap_cpp_module", "O", bare.get())
+                                : nullptr;
+  if (!wrapped) takePythonError(failure);
+  return wrapped;
+}
+
 }  // namespace
 
 PyObject* tensorToPython(const at::Tensor& tensor, Failure& failure) {
@@ -277,7 +303,7 @@ PyObject* torchValueToPython(const c10::IValue& value, Failure& failure) {
     const c10::IValue crossed = crossing.cross(value);
     if (crossing.ok()) object = torch->toPyObject(crossed).pointer;
   });
-  return object;
+  return object && value.isModule() ? scriptModule(object, failure) : object;
 }
 
 bool torchValueFromPython(PyObject* object, c10::IValue* out, Failure& failure) {

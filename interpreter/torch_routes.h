@@ -9,12 +9,13 @@
 //
 // Arguments stand as the C++ ABI passes them (Itanium, System V): a class that
 // is not trivially copyable goes by address, also where the function takes it by
-// value; such a temporary remains its caller's. Types are only declared here, so
-// that the shims need no headers of torch.
+// value; such a temporary remains its caller's.
 //
 // Threads: as the functions of torch that they stand for. No function waits for
 // a GIL. The functions may throw c10::Error, where torch's own would.
 #pragma once
+
+#include <ATen/core/ivalue.h>
 
 #include <cstdint>
 #include <functional>
@@ -81,10 +82,19 @@ struct TorchRoutes {
   void (*registerOpaqueType)(int slot, const std::string* name);
   void (*unregisterOpaqueType)(int slot, const std::string* name);
 
-  // --- the last writer wins in torch; here each interpreter has its own
-  /// Functions without state, by address.
+  // --- autograd's engine, one per interpreter
   void (*engine)(int slot, void* stub);                 // autograd::set_default_engine_stub
   void (*compiledAutograd)(int slot, void* function);   // Engine::set_compiled_autograd
+  /// Engine::execute_with_graph_task(const std::shared_ptr<GraphTask>&,
+  ///                                 c10::intrusive_ptr<Node>, InputBuffer&&)
+  c10::intrusive_ptr<c10::ivalue::Future> (*executeGraphTask)(int slot, void* engine,
+                                                              const void* task, void* root,
+                                                              void* inputs);
+  /// Engine::thread_main(const std::shared_ptr<GraphTask>&)
+  void (*engineThread)(int slot, void* engine, const void* task);
+
+  // --- the last writer wins in torch; here each interpreter has its own
+  /// Functions without state, by address.
   void (*tracer)(int slot, void* make);                 // python_tracer::registerTracer
   void (*memoryTracer)(int slot, void* make);           // python_tracer::registerMemoryTracer
   void (*printHandler)(int slot, void* function);       // jit::setPrintHandler

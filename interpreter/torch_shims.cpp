@@ -169,11 +169,20 @@ MULTIPY_ROUTE void multipy_route_unregister_opaque_type(const std::string* name)
   routes().unregisterOpaqueType(slot(), name);
 }
 
-// --- the last writer wins
+// --- autograd's engine
 MULTIPY_ROUTE void multipy_route_engine(void* stub) { routes().engine(slot(), stub); }
 MULTIPY_ROUTE void multipy_route_compiled_autograd(void* function) {
   routes().compiledAutograd(slot(), function);
 }
+MULTIPY_ROUTE c10::intrusive_ptr<c10::ivalue::Future> multipy_route_execute_graph_task(
+    void* engine, const void* task, void* root, void* inputs) {
+  return routes().executeGraphTask(slot(), engine, task, root, inputs);
+}
+MULTIPY_ROUTE void multipy_route_engine_thread(void* engine, const void* task) {
+  routes().engineThread(slot(), engine, task);
+}
+
+// --- the last writer wins
 MULTIPY_ROUTE void multipy_route_tracer(void* make) { routes().tracer(slot(), make); }
 MULTIPY_ROUTE void multipy_route_memory_tracer(void* make) { routes().memoryTracer(slot(), make); }
 MULTIPY_ROUTE void multipy_route_print_handler(void* function) {

@@ -1,5 +1,6 @@
 """What every interpreter runs once, right after it has started."""
 
+import _signal
 import sys
 
 # Here, on the thread that will finalise: threading takes the thread that first
@@ -42,7 +43,18 @@ class RegisteredModules:
         return _multipy_host.module_source(name)
 
 
+def leave_signals_alone():
+    """Importing _signal above made Python believe that SIGINT is its own.
+
+    The host kept it from telling the kernel (interpreter/signals.h); this tells
+    Python, so that it does not "restore" the signal when it ends.
+    """
+    if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
+        _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
+
+
 def start(extra_paths):
+    leave_signals_alone()
     sys.meta_path.insert(0, RegisteredModules)
     sys.path.extend(extra_paths)
     # Whole lines of several interpreters stay whole, and none is lost when the

@@ -86,7 +86,8 @@ std::string stampOf(const struct stat& status) {
     return std::to_string(at.tv_sec) + "." + std::to_string(at.tv_nsec);
   };
   return "size " + std::to_string(status.st_size) + " inode " + std::to_string(status.st_ino) +
-         " modified " + time(status.st_mtim) + " changed " + time(status.st_ctim) + " boot " + bootId();
+         " modified " + time(status.st_mtim) + " changed " + time(status.st_ctim) + " boot " +
+         bootId();
 }
 
 std::string verifiedText(const std::string& digest, const struct stat& status) {
@@ -118,7 +119,8 @@ FileDescriptor openOwnFile(int directory, const std::string& name, struct stat& 
 std::string uniqueName() {
   static std::atomic<unsigned> count{0};
   std::random_device random;  // process ids repeat across containers
-  return std::to_string(::getpid()) + "-" + std::to_string(count++) + "-" + std::to_string(random());
+  return std::to_string(::getpid()) + "-" + std::to_string(count++) + "-" +
+         std::to_string(random());
 }
 
 /// Others may be renewing the stamp too; a rename leaves one of the texts. That
@@ -144,7 +146,8 @@ bool isGood(int shard, const std::string& digest, const std::string& fileName) {
   const auto text = readAll(check.get(), 1000);
   const std::string start = std::string(kFormat) + "\n";
   if (!text || text->compare(0, start.size(), start) != 0) return false;
-  const std::string written = text->substr(start.size(), text->find('\n', start.size()) - start.size());
+  const std::string written =
+      text->substr(start.size(), text->find('\n', start.size()) - start.size());
   if (*text == verifiedText(written, status)) return true;
   if (digestOfFile(copy.get()) != written) return false;
   renewStamp(entry.get(), verifiedText(written, status));
@@ -239,8 +242,8 @@ class Draft {
 
  private:
   FileDescriptor create(const std::string& name, mode_t mode) {
-    FileDescriptor file(::openat(directory_.get(), name.c_str(),
-                                 O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
+    FileDescriptor file(
+        ::openat(directory_.get(), name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
     if (!file) failWith(errno, "create " + name);
     return file;
   }

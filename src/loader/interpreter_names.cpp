@@ -34,8 +34,8 @@ InterpreterNames::InterpreterNames(const elf::SharedObject& payload) {
   for (const std::string_view name : kReplaced) {
     if (exports(replacementOf(name))) continue;
     throw runtime::InternalError(payload.name() + ": does not export " + replacementOf(name) +
-                                 ", which private libraries call in place of " +
-                                 std::string(name) + "; the payload was built wrongly");
+                                 ", which private libraries call in place of " + std::string(name) +
+                                 "; the payload was built wrongly");
   }
 }
 

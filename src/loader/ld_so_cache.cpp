@@ -44,9 +44,12 @@ constexpr std::size_t kOldEntryBytes = 12;
 /// How ldconfig marks libraries of glibc 2 for a machine; nothing if unknown.
 std::optional<int32_t> flagsOf(const elf::Machine& machine) {
   switch (machine.elfMachine) {
-    case EM_X86_64: return 0x0303;
-    case EM_AARCH64: return 0x0a03;
-    default: return std::nullopt;
+    case EM_X86_64:
+      return 0x0303;
+    case EM_AARCH64:
+      return 0x0a03;
+    default:
+      return std::nullopt;
   }
 }
 

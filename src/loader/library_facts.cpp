@@ -79,7 +79,8 @@ std::shared_ptr<const elf::SharedObject> LibraryCatalogue::contents(
     const std::filesystem::path& file, const FileIdentity& identity) {
   auto object = std::make_shared<const elf::SharedObject>(elf::SharedObject::read(file));
   if (FileIdentity::of(file) != identity) {
-    throw runtime::LoadError(file.string() + ": cannot make a private copy: the file was changed "
+    throw runtime::LoadError(file.string() +
+                             ": cannot make a private copy: the file was changed "
                              "while it was being loaded; load it again when it is at rest");
   }
   return object;

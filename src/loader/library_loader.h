@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -71,7 +72,7 @@ class LibraryLoader {
   LoadingProcess& process_ = LoadingProcess::instance();
   SpaceNames names_;
   std::shared_ptr<const Payload> payload_;
-  std::vector<void*> handles_;  // to close, in the order they were opened
+  std::vector<void*> handles_;                       // to close, in the order they were opened
   std::vector<std::shared_ptr<CachedCopy>> copies_;  // that have been mapped
   mutable std::mutex historyMutex_;
   std::vector<PrivateSpace::Loaded> history_;  // guarded by historyMutex_

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -19,6 +20,10 @@
 
 namespace multipy::loader {
 namespace {
+
+// Separators of directory lists, in DT_RPATH and DT_RUNPATH and in LD_LIBRARY_PATH.
+constexpr const char* kInFile = ":";
+constexpr const char* kInEnvironment = ":;";
 
 /// Would ld.so take this file, or pass over it as one for another machine?
 bool isForThisMachine(const std::filesystem::path& file) {
@@ -79,7 +84,8 @@ std::vector<std::filesystem::path> systemDirectories() {
       ::dlinfo(handle.get(), RTLD_DI_SERINFO, list)) {
     return directories;
   }
-  for (unsigned i = 0; i < list->dls_cnt; ++i) directories.emplace_back(list->dls_serpath[i].dls_name);
+  for (unsigned i = 0; i < list->dls_cnt; ++i)
+    directories.emplace_back(list->dls_serpath[i].dls_name);
   return directories;
 }
 
@@ -182,9 +188,10 @@ std::optional<std::filesystem::path> LibrarySearch::inDirectory(
 }
 
 std::optional<std::filesystem::path> LibrarySearch::inList(
-    const std::string& list, const std::string& name, const std::filesystem::path& origin) const {
+    const std::string& list, const char* separators, const std::string& name,
+    const std::filesystem::path& origin) const {
   std::optional<std::filesystem::path> found;
-  forEachItem(list, ":;", [&](std::string_view item) {
+  forEachItem(list, separators, [&](std::string_view item) {
     if (!found) found = inDirectory(std::filesystem::absolute(expand(item, origin)), name);
   });
   return found;
@@ -194,9 +201,11 @@ std::optional<Found> LibrarySearch::inRpaths(const std::string& name,
                                              const Requester& requester) const {
   for (const Requester* at = &requester; at; at = at->loader) {
     if (!at->runpath.empty()) continue;  // ld.so ignores DT_RPATH beside DT_RUNPATH
-    if (auto file = inList(at->rpath, name, at->directory)) return Found{*file, at != &requester};
+    if (auto file = inList(at->rpath, kInFile, name, at->directory))
+      return Found{*file, at != &requester};
   }
-  if (auto file = inList(program_.rpath, name, program_.directory)) return Found{*file, false};
+  if (auto file = inList(program_.rpath, kInFile, name, program_.directory))
+    return Found{*file, false};
   return std::nullopt;
 }
 
@@ -210,8 +219,10 @@ std::optional<Found> LibrarySearch::find(const std::string& name,
   if (requester.runpath.empty()) {
     if (auto found = inRpaths(name, requester)) return found;
   }
-  if (auto file = inList(libraryPath_, name, program_.directory)) return Found{*file};
-  if (auto file = inList(requester.runpath, name, requester.directory)) return Found{*file};
+  if (auto file = inList(libraryPath_, kInEnvironment, name, program_.directory))
+    return Found{*file};
+  if (auto file = inList(requester.runpath, kInFile, name, requester.directory))
+    return Found{*file};
   // -z nodefaultlib leaves out the system's directories, also where the cache
   // points into them.
   const auto file = cache_.find(name);

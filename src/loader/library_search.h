@@ -29,10 +29,10 @@ namespace multipy::loader {
 
 /// What the rules have to know of a library that asks for another one.
 struct Requester {
-  std::filesystem::path directory;  // $ORIGIN
-  std::string rpath;                // DT_RPATH, as written
-  std::string runpath;              // DT_RUNPATH, as written
-  bool noDefaultLibraries = false;  // DF_1_NODEFLIB
+  std::filesystem::path directory;    // $ORIGIN
+  std::string rpath;                  // DT_RPATH, as written
+  std::string runpath;                // DT_RUNPATH, as written
+  bool noDefaultLibraries = false;    // DF_1_NODEFLIB
   const Requester* loader = nullptr;  // who loaded it; null for the program
 };
 
@@ -58,7 +58,9 @@ class LibrarySearch {
   static std::string expand(std::string_view text, const std::filesystem::path& directory);
 
  private:
-  std::optional<std::filesystem::path> inList(const std::string& list, const std::string& name,
+  /// In the directories of a list, any of `separators` between them.
+  std::optional<std::filesystem::path> inList(const std::string& list, const char* separators,
+                                              const std::string& name,
                                               const std::filesystem::path& origin) const;
   std::optional<std::filesystem::path> inDirectory(const std::filesystem::path& directory,
                                                    const std::string& name) const;

@@ -42,8 +42,7 @@ std::string mappingAdvice() {
   const std::size_t count = countAllMappings();
   if (limit == 0 || count < limit - limit / 10) return {};
   return "; the process has " + std::to_string(count) + " memory mappings and the limit is " +
-         std::to_string(limit) +
-         ": raise it (sysctl vm.max_map_count), or use fewer interpreters";
+         std::to_string(limit) + ": raise it (sysctl vm.max_map_count), or use fewer interpreters";
 }
 
 std::string advice(const std::string& text) {

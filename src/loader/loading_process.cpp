@@ -40,9 +40,8 @@ const LibraryAdapter::Renames& LoadingProcess::renames(LibraryAdapter& adapter,
                                                        const Library& library) {
   const auto key = std::make_pair(&adapter, library.identity);
   if (auto known = renames_.find(key); known != renames_.end()) return known->second;
-  const auto contents = library.object
-                            ? library.object
-                            : LibraryCatalogue::contents(library.file, library.identity);
+  const auto contents =
+      library.object ? library.object : LibraryCatalogue::contents(library.file, library.identity);
   return renames_.emplace(key, adapter.renames(*contents)).first->second;
 }
 
@@ -53,8 +52,9 @@ std::pair<std::string, uint32_t> LoadingProcess::occupy(int slot) {
   }
   Slot& entry = slots_[slot];
   if (entry.taken) {
-    throw runtime::InvalidArgument("a private space was asked for in slot " + std::to_string(slot) +
-                                   ", which another living space has; two would share their copies");
+    throw runtime::InvalidArgument(
+        "a private space was asked for in slot " + std::to_string(slot) +
+        ", which another living space has; two would share their copies");
   }
   entry.taken = true;
   std::string label = std::to_string(slot);

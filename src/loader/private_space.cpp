@@ -46,10 +46,10 @@ struct PrivateSpace::State {
   void* programSymbol(const char* name, const void* caller) const;
 
   const int slot;
-  CopyNames copyNames;   // locks itself
-  LibraryGraph graph;    // guarded by the loading lock, as are the rest
+  CopyNames copyNames;  // locks itself
+  LibraryGraph graph;   // guarded by the loading lock, as are the rest
   LibraryLoader loader;
-  int depth = 0;         // loads under way: static initialisers may load, too
+  int depth = 0;  // loads under way: static initialisers may load, too
   bool unloaded = false;
   void* interpreter = nullptr;  // set once, before any other use
   const Requester nobody;       // code that is not in one of our libraries
@@ -95,8 +95,9 @@ std::size_t PrivateSpace::unload() {
 
 void PrivateSpace::State::requireInterpreter(const std::string& wanted) const {
   if (interpreter && !unloaded) return;
-  throw runtime::LoadError(wanted + ": cannot load into slot " + std::to_string(slot) + ": " +
-                           (unloaded ? "it has been unloaded" : "its interpreter is not loaded yet"));
+  throw runtime::LoadError(
+      wanted + ": cannot load into slot " + std::to_string(slot) + ": " +
+      (unloaded ? "it has been unloaded" : "its interpreter is not loaded yet"));
 }
 
 void* PrivateSpace::State::openByPath(const std::filesystem::path& file, const Requester* loadedBy,

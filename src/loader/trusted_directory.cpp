@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <system_error>
 
 namespace multipy::loader {
@@ -67,8 +68,8 @@ FileDescriptor openTrusted(const std::filesystem::path& directory, std::string& 
   FileDescriptor opened(::open(directory.c_str(), kDirectory | O_NOFOLLOW));
   struct stat status;
   if (!opened || ::fstat(opened.get(), &status)) {
-    why = "cannot open the directory " + directory.string() + " (links are not followed): " +
-          errnoText(errno);
+    why = "cannot open the directory " + directory.string() +
+          " (links are not followed): " + errnoText(errno);
     return {};
   }
   why = whyNotOwn(status);
@@ -92,7 +93,8 @@ FileDescriptor openTrusted(const std::filesystem::path& directory, std::string& 
   }
   struct statvfs system;
   if (::fstatvfs(opened.get(), &system) == 0 && (system.f_flag & ST_NOEXEC)) {
-    why = directory.string() + " lies on a file system mounted noexec, from which no library can be loaded";
+    why = directory.string() +
+          " lies on a file system mounted noexec, from which no library can be loaded";
     return {};
   }
   return opened;

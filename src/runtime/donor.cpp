@@ -38,14 +38,33 @@ struct Donor {
   }
 };
 
+// Where the donor's copies will be.
+class DonorCache {
+ public:
+  void set(std::shared_ptr<loader::CopyCache> cache) {
+    const std::lock_guard lock(mutex_);
+    cache_ = std::move(cache);
+  }
+  std::shared_ptr<loader::CopyCache> get() const {
+    const std::lock_guard lock(mutex_);
+    return cache_;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::shared_ptr<loader::CopyCache> cache_;  // guarded by mutex_
+};
+
 }  // namespace
 
 void prepareDonor(std::shared_ptr<loader::CopyCache> cache) {
+  static DonorCache& latest = *new DonorCache;
+  latest.set(std::move(cache));
   static std::once_flag once;
-  std::call_once(once, [&] {
-    routing::setDonorLoader([cache](const std::filesystem::path& libtorchPython) {
+  std::call_once(once, [] {
+    routing::setDonorLoader([](const std::filesystem::path& libtorchPython) {
       // Not deleted: its code is called for as long as the process lives.
-      [[maybe_unused]] static Donor* const donor = new Donor(libtorchPython, cache);
+      [[maybe_unused]] static Donor* const donor = new Donor(libtorchPython, latest.get());
     });
   });
 }

@@ -10,8 +10,8 @@
 
 namespace multipy::runtime {
 
-/// Tells the router how the donor is made, with its copies in `cache`. The first
-/// call counts. Any thread.
+/// Tells the router how the donor is made, with its copies in `cache`: that of the
+/// interpreter that was started last before torch is first needed. Any thread.
 void prepareDonor(std::shared_ptr<loader::CopyCache> cache);
 
 }  // namespace multipy::runtime

@@ -96,6 +96,7 @@ Obj InterpreterSession::global(const char* module, const char* name) const {
   const Entered inside(*session->core, "import a global");
   Failure failure;
   Handle result = session->core->api().global(module, name, failure);
+  if (!result) throwFailure(failure);  // asked for by the program, not by a package
   return ObjectState::adopt(result, failure, session);
 }
 

@@ -1,89 +1,15 @@
 #include "torch/process_slots.h"
 
-#include <torch/csrc/autograd/engine.h>
-#include <torch/csrc/autograd/function.h>
 #include <torch/csrc/jit/frontend/tracer.h>
 #include <torch/csrc/jit/runtime/print_handler.h>
 #include <torch/csrc/profiler/orchestration/python_tracer.h>
 
-#include <array>
-#include <atomic>
-#include <mutex>
+#include <memory>
 
-#include "torch/ownership.h"
+#include "torch/per_interpreter.h"
 
 namespace multipy::routing {
 namespace {
-
-bool isInterpreter(int slot) noexcept { return slot >= 0 && slot < kMaxInterpreters; }
-
-template <typename Function>
-class PerInterpreter {
- public:
-  void set(int slot, void* function) noexcept {
-    if (isInterpreter(slot)) functions_[slot].store(reinterpret_cast<Function>(function));
-  }
-  void clear(int slot) noexcept { functions_[slot].store(nullptr); }
-  /// Of the interpreter that the calling thread is in, or null.
-  Function current() const noexcept {
-    const int slot = Ownership::process().current();
-    return slot == kNone ? nullptr : functions_[slot].load();
-  }
-
- private:
-  std::array<std::atomic<Function>, kMaxInterpreters> functions_{};
-};
-
-// ------------------------------------------------------- the autograd engine
-
-using torch::autograd::Engine;
-
-PerInterpreter<torch::autograd::EngineStub>& engines() {
-  static auto* const table = new PerInterpreter<torch::autograd::EngineStub>;
-  return *table;
-}
-
-Engine& currentEngine() {
-  const auto engine = engines().current();
-  return engine ? engine() : Engine::get_base_engine();
-}
-
-// Compiled autograd takes the engine over for the whole process, by torch's
-// design: one interpreter at a time may have it.
-struct CompiledAutograd {
-  std::mutex lock;
-  int holder = kNone;  // guarded by lock
-  static CompiledAutograd& process() {
-    static auto* const one = new CompiledAutograd;
-    return *one;
-  }
-};
-
-void setCompiledAutograd(int slot, void* function) {
-  CompiledAutograd& state = CompiledAutograd::process();
-  const auto compiled = reinterpret_cast<Engine::compiled_autograd_fn>(function);
-  int holder = kNone;
-  {
-    const std::lock_guard guard(state.lock);
-    holder = state.holder;
-    if (holder == kNone || holder == slot) {
-      Engine::set_compiled_autograd(compiled);
-      state.holder = compiled ? slot : kNone;
-      return;
-    }
-  }
-  TORCH_CHECK(!compiled, "enabling compiled autograd in interpreter ", slot, ": interpreter ", holder,
-              " of this process is using it. torch has one compiled autograd per process: use it "
-              "in one interpreter at a time, or leave it off");
-}
-
-void releaseCompiledAutograd(int slot) {
-  CompiledAutograd& state = CompiledAutograd::process();
-  const std::lock_guard guard(state.lock);
-  if (state.holder != slot) return;
-  Engine::set_compiled_autograd(nullptr);
-  state.holder = kNone;
-}
 
 // ------------------------------------------------------- the profiler
 
@@ -172,21 +98,9 @@ void warn(const std::string& text) {
     TORCH_WARN(text);
 }
 
-// Ours is put in once, when the first interpreter comes with its own.
-template <auto set, auto function>
-void installOnce() {
-  static std::once_flag once;
-  std::call_once(once, [] { set(function); });
-}
-
 }  // namespace
 
 void addProcessSlotRoutes(TorchRoutes& routes) {
-  routes.engine = [](int slot, void* stub) {
-    engines().set(slot, stub);
-    installOnce<torch::autograd::set_default_engine_stub, currentEngine>();
-  };
-  routes.compiledAutograd = setCompiledAutograd;
   routes.tracer = [](int slot, void* make) {
     tracers().set(slot, make);
     installOnce<tracing::registerTracer, makeTracer>();
@@ -214,9 +128,7 @@ void addProcessSlotRoutes(TorchRoutes& routes) {
 }
 
 void purgeProcessSlots(int slot) {
-  if (!isInterpreter(slot)) return;
-  releaseCompiledAutograd(slot);
-  engines().clear(slot);
+  if (slot < 0 || slot >= kMaxInterpreters) return;
   tracers().clear(slot);
   memoryTracers().clear(slot);
   printHandlers().clear(slot);

@@ -71,7 +71,7 @@ constexpr std::array kSymbols = {
     RedirectedSymbol{"_ZN5torch3jit20unregisterOpaqueTypeERK" MULTIPY_STRING,
                      "multipy_route_unregister_opaque_type",
                      "_ZN5torch3jit20unregisterOpaqueType"},
-    // --- the last writer wins (process_slots.cpp, traceback_router.cpp)
+    // --- autograd's engine (engine_router.cpp)
     RedirectedSymbol{"_ZN5torch8autograd23set_default_engine_stubEPFRNS0_6EngineEvE",
                      "multipy_route_engine", "_ZN5torch8autograd23set_default_engine_stub"},
     RedirectedSymbol{
@@ -79,6 +79,15 @@ constexpr std::array kSymbols = {
         "3c1013intrusive_ptrINS0_4NodeENS7_6detail34intrusive_target_default_null_typeIS9_EEEE"
         "RKNS0_9GraphTaskEbRKS2_INS0_4EdgeESaISJ_EEE",
         "multipy_route_compiled_autograd", "_ZN5torch8autograd6Engine21set_compiled_autograd"},
+    RedirectedSymbol{
+        "_ZN5torch8autograd6Engine23execute_with_graph_taskERKSt10shared_ptrINS0_9GraphTaskEEN"
+        "3c1013intrusive_ptrINS0_4NodeENS7_6detail34intrusive_target_default_null_typeIS9_EEEE"
+        "ONS0_11InputBufferE",
+        "multipy_route_execute_graph_task", "_ZN5torch8autograd6Engine23execute_with_graph_task"},
+    RedirectedSymbol{
+        "_ZN5torch8autograd6Engine11thread_mainERKSt10shared_ptrINS0_9GraphTaskEE",
+        "multipy_route_engine_thread", "_ZN5torch8autograd6Engine11thread_main"},
+    // --- the last writer wins (process_slots.cpp, traceback_router.cpp)
     RedirectedSymbol{
         "_ZN5torch8profiler4impl13python_tracer14registerTracerEPFSt10unique_ptrINS2_"
         "16PythonTracerBaseESt14default_deleteIS4_EEPNS1_11RecordQueueEE",
@@ -131,6 +140,6 @@ std::string builtWithTorch() {
 }
 
 // Raise the number when the table or the meaning of a route changes.
-std::string tableVersion() { return "torch-routes-1/" + builtWithTorch(); }
+std::string tableVersion() { return "torch-routes-2/" + builtWithTorch(); }
 
 }  // namespace multipy::routing

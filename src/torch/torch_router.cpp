@@ -5,6 +5,7 @@
 #include <array>
 #include <atomic>
 
+#include "torch/engine_router.h"
 #include "torch/once_per_process.h"
 #include "torch/process_slots.h"
 #include "torch/py_interpreter_router.h"
@@ -26,6 +27,7 @@ TorchRoutes makeRoutes() {
   addRegistrationRoutes(routes);
   addPyInterpreterRoutes(routes);
   addOncePerProcessRoutes(routes);
+  addEngineRoutes(routes);
   addProcessSlotRoutes(routes);
   addTracebackRoutes(routes);
   routes.onPurge = [](int slot, DropCaches drop) {
@@ -48,6 +50,7 @@ void purge(int slot) {
   if (slot < 0 || slot >= kMaxInterpreters) return;
   purgeRegistrations(slot);
   purgeOncePerProcess(slot);
+  purgeEngine(slot);
   purgeProcessSlots(slot);
   purgeTracebacks(slot);
   if (const DropCaches drop = cacheDroppers()[slot].exchange(nullptr)) drop();

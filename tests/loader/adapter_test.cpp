@@ -56,10 +56,12 @@ class AdapterTest : public ::testing::Test {
   void SetUp() override {
     bench_.build("site-packages/libbase.so", "int data = 1; int base(void) { return data; }",
                  "-Wl,-soname,libbase.so");
-    bench_.build("site-packages/libmiddle.so", "int base(void); int middle(void) { return base(); }",
+    bench_.build("site-packages/libmiddle.so",
+                 "int base(void); int middle(void) { return base(); }",
                  needs("libbase.so") + " -Wl,-soname,libmiddle.so");
-    top_ = bench_.build("site-packages/top.so", "int middle(void); int top(void) { return middle(); }",
-                        needs("libmiddle.so"));
+    top_ =
+        bench_.build("site-packages/top.so", "int middle(void); int top(void) { return middle(); }",
+                     needs("libmiddle.so"));
   }
   std::string needs(const std::string& library) const {
     return "-L'" + (bench_ / "site-packages").string() + "' -l:" + library +
@@ -82,11 +84,10 @@ TEST_F(AdapterTest, IsAskedForAllRenamesBeforeAnythingIsLoadedDependenciesFirst)
     auto space = newSpace(3);
     EXPECT_EQ(recorder_.take(), Log{"mapped 3"}) << "the interpreter";
     void* handle = (*space)->load(top_);
-    EXPECT_EQ(recorder_.take(),
-              (Log{"renames libbase.so", "renames libmiddle.so", "renames top.so",
-                   "before 3 libbase.so", "mapped 3", "after 3 libbase.so",
-                   "before 3 libmiddle.so", "mapped 3", "after 3 libmiddle.so",
-                   "before 3 top.so", "mapped 3", "after 3 top.so"}));
+    EXPECT_EQ(recorder_.take(), (Log{"renames libbase.so", "renames libmiddle.so", "renames top.so",
+                                     "before 3 libbase.so", "mapped 3", "after 3 libbase.so",
+                                     "before 3 libmiddle.so", "mapped 3", "after 3 libmiddle.so",
+                                     "before 3 top.so", "mapped 3", "after 3 top.so"}));
     (*space)->load(top_);
     EXPECT_EQ(recorder_.take(), Log{}) << "it is there";
     EXPECT_EQ(recorder_.rangesWith(addressOf(handle, "top")), 1);
@@ -122,11 +123,13 @@ TEST_F(AdapterTest, MayRefuseALibraryBeforeAnythingIsWrittenOrLoaded) {
 }
 
 TEST_F(AdapterTest, IsToldOfFailure) {
-  const auto broken = bench_.build("site-packages/broken.so", "int no(void); int f(void) { return no(); }");
+  const auto broken =
+      bench_.build("site-packages/broken.so", "int no(void); int f(void) { return no(); }");
   auto space = newSpace(0);
   recorder_.take();
   EXPECT_THROW((*space)->load(broken), runtime::LoadError);
-  EXPECT_EQ(recorder_.take(), (Log{"renames broken.so", "before 0 broken.so", "failed 0 broken.so"}));
+  EXPECT_EQ(recorder_.take(),
+            (Log{"renames broken.so", "before 0 broken.so", "failed 0 broken.so"}));
   EXPECT_EQ((*space)->loaded().size(), 1u);
 }
 
@@ -137,7 +140,8 @@ TEST_F(AdapterTest, ItsRenamesAreMadeAndArePartOfTheKey) {
       int answer(void);
       __attribute__((noinline)) int own(void) { return 1; }
       int callOwn(void) { return own(); }
-      int callAnswer(void) { return answer(); })", "-fno-inline -fsemantic-interposition");
+      int callAnswer(void) { return answer(); })",
+                                    "-fno-inline -fsemantic-interposition");
   recorder_.answer.undefined = {{"answer", "_PzThing_Count"}};
   recorder_.answer.defined = {{"own", "_PzThing_Count"}};
   recorder_.answer.version = "1";
@@ -159,7 +163,8 @@ TEST_F(AdapterTest, LibrariesThatNeedEachOtherAreAnnouncedAsOne) {
   bench_.build("site-packages/libb.so", "int b(void) { return 2; }", "-Wl,-soname,libb.so");
   bench_.build("site-packages/liba.so", "int b(void); int a(void) { return b(); }",
                lenient + needs("libb.so") + " -Wl,-soname,liba.so");
-  bench_.build("site-packages/libb.so", "int a(void); int b(void) { return 2; } int c(void) { return a(); }",
+  bench_.build("site-packages/libb.so",
+               "int a(void); int b(void) { return 2; } int c(void) { return a(); }",
                lenient + needs("liba.so") + " -Wl,-soname,libb.so");
   auto space = newSpace(0);
   recorder_.take();

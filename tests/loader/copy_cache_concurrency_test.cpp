@@ -154,7 +154,8 @@ TEST_F(CopyCacheConcurrencyTest, AWriterKilledAtAnyMomentLeavesNothingTorn) {
   for (int round = 0; round < 20; ++round) {
     const pid_t child = inChild([&] {
       auto cache = CopyCache::in(directory_);
-      for (int i = 0;; ++i) get(*cache, std::to_string(round) + " " + std::to_string(i), 4 * kMegabyte);
+      for (int i = 0;; ++i)
+        get(*cache, std::to_string(round) + " " + std::to_string(i), 4 * kMegabyte);
       return true;
     });
     std::this_thread::sleep_for(std::chrono::microseconds(random() % 30000));
@@ -183,7 +184,9 @@ TEST_F(CopyCacheConcurrencyTest, ALivingWritersDraftIsNotSwept) {
     return isRight(*copy, "key", size) && cache->whyInMemory().empty();
   });
   const auto midWrite = [&] {
-    for (const auto& draft : std::filesystem::exists(directory_ / "tmp") ? drafts() : std::vector<std::filesystem::path>()) {
+    for (const auto& draft : std::filesystem::exists(directory_ / "tmp")
+                                 ? drafts()
+                                 : std::vector<std::filesystem::path>()) {
       std::error_code error;
       const auto written = std::filesystem::file_size(draft / "libx.so", error);
       if (!error && written > 0) return true;
@@ -206,8 +209,7 @@ TEST_F(CopyCacheConcurrencyTest, ALivingWritersDraftIsNotSwept) {
 
 /// In a child: a get() that has to end up in memory, for this reason.
 bool endsInMemory(CopyCache& cache, const std::string& reason) {
-  const auto copy =
-      cache.get("key", "libx.so", [] { return contentsFor("key", 4 * kMegabyte); });
+  const auto copy = cache.get("key", "libx.so", [] { return contentsFor("key", 4 * kMegabyte); });
   std::cerr << cache.whyInMemory() << "\n";
   return copy->path().string().starts_with("/proc/self/fd/") &&
          isRight(*copy, "key", 4 * kMegabyte) &&
@@ -259,26 +261,29 @@ TEST_F(CopyCacheConcurrencyTest, AFullFileSystemEndsInMemory) {
 }
 
 TEST_F(CopyCacheConcurrencyTest, ADirectoryWithoutRightsEndsInMemory) {
-  { get(*CopyCache::in(directory_), "old"); }
-  EXPECT_EQ(exitCodeOf(inChild([&] {
-              // Root may write everywhere, so it must be somebody else.
-              if (::geteuid() == 0) {
-                for (const auto& entry : std::filesystem::recursive_directory_iterator(bench_ / "")) {
-                  if (::chown(entry.path().c_str(), 12345, 12345)) return false;
-                }
-                if (::chown((bench_ / "").c_str(), 12345, 12345)) return false;
-                if (::setgid(12345) || ::setuid(12345)) return false;
-              }
-              auto cache = CopyCache::in(directory_);
-              for (const auto& entry : std::filesystem::directory_iterator(directory_)) {
-                ::chmod(entry.path().c_str(), 0500);
-              }
-              ::chmod(directory_.c_str(), 0500);
-              // What is there can be used; what is not goes to memory.
-              const bool found = get(*cache, "old")->path().string().starts_with(directory_.string());
-              return found && endsInMemory(*cache, "Permission denied");
-            })),
-            0);
+  {
+    get(*CopyCache::in(directory_), "old");
+  }
+  EXPECT_EQ(
+      exitCodeOf(inChild([&] {
+        // Root may write everywhere, so it must be somebody else.
+        if (::geteuid() == 0) {
+          for (const auto& entry : std::filesystem::recursive_directory_iterator(bench_ / "")) {
+            if (::chown(entry.path().c_str(), 12345, 12345)) return false;
+          }
+          if (::chown((bench_ / "").c_str(), 12345, 12345)) return false;
+          if (::setgid(12345) || ::setuid(12345)) return false;
+        }
+        auto cache = CopyCache::in(directory_);
+        for (const auto& entry : std::filesystem::directory_iterator(directory_)) {
+          ::chmod(entry.path().c_str(), 0500);
+        }
+        ::chmod(directory_.c_str(), 0500);
+        // What is there can be used; what is not goes to memory.
+        const bool found = get(*cache, "old")->path().string().starts_with(directory_.string());
+        return found && endsInMemory(*cache, "Permission denied");
+      })),
+      0);
 }
 
 }  // namespace

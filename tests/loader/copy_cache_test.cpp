@@ -111,7 +111,9 @@ TEST_F(CopyCacheTest, NobodyElseMayLookIn) {
 
 TEST_F(CopyCacheTest, WhatMakeThrowsPassesThroughAndLeavesNothingBehind) {
   auto cache = open();
-  const auto fail = []() -> std::vector<std::byte> { throw std::system_error(ENOSPC, std::generic_category()); };
+  const auto fail = []() -> std::vector<std::byte> {
+    throw std::system_error(ENOSPC, std::generic_category());
+  };
   EXPECT_THROW(cache->get("key", "libx.so", fail), std::system_error);
   EXPECT_EQ(files(), std::set<std::string>());
   EXPECT_EQ(contentsOf(*get(*cache)), "contents of key");
@@ -120,7 +122,8 @@ TEST_F(CopyCacheTest, WhatMakeThrowsPassesThroughAndLeavesNothingBehind) {
 TEST_F(CopyCacheTest, RefusesNamesThatAreNotPlain) {
   auto cache = open();
   for (const char* name : {"", ".", "..", ".hidden", "a/b", "verified"}) {
-    EXPECT_THROW(cache->get("key", name, [] { return bytesOf("x"); }), runtime::InvalidArgument) << name;
+    EXPECT_THROW(cache->get("key", name, [] { return bytesOf("x"); }), runtime::InvalidArgument)
+        << name;
   }
 }
 
@@ -192,7 +195,8 @@ TEST_F(CopyCacheTest, AMissingPieceIsMadeAgain) {
 TEST_F(CopyCacheTest, ATornStampIsNotBelieved) {
   auto cache = open();
   const auto path = get(*cache)->path();
-  for (const char* text : {"", "multipy copy 1", "multipy copy 1\n", "multipy copy 1\n\n", "x\ny\nz\n"}) {
+  for (const char* text :
+       {"", "multipy copy 1", "multipy copy 1\n", "multipy copy 1\n\n", "x\ny\nz\n"}) {
     std::ofstream(path.parent_path() / "verified") << text;
     EXPECT_EQ(contentsOf(*get(*cache)), "contents of key");
   }

@@ -61,7 +61,8 @@ TEST(IsolationPolicyTest, TorchCudaOpenMpAndTheRuntimeAreShared) {
 
 TEST(IsolationPolicyTest, LargeLibrariesAreDecidedUponWithoutBeingRead) {
   const auto policy = newPolicy();
-  for (const std::string library : {"/torch/lib/libtorch_cuda.so", "/x/libcudnn_adv.so.9", "/libc10.so"}) {
+  for (const std::string library :
+       {"/torch/lib/libtorch_cuda.so", "/x/libcudnn_adv.so.9", "/libc10.so"}) {
     ASSERT_TRUE(policy.decideByName(kPackages + library)) << library;
     EXPECT_EQ(policy.decideByName(kPackages + library)->isolation, Isolation::Shared);
   }
@@ -94,8 +95,11 @@ TEST(IsolationPolicyTest, FindsUsersOfTheCApi) {
             "uses PyObject_Call of the CPython C API");
   EXPECT_EQ(whyUses("b.so", "extern int _Py_NoneStruct; int* f(void) { return &_Py_NoneStruct; }"),
             "uses _Py_NoneStruct of the CPython C API");
-  EXPECT_EQ(whyUses("c.so", "int PyInit_c(void) { return 0; } int Pyramid(void); int g(void) { return Pyramid(); }"),
-            "");
+  EXPECT_EQ(
+      whyUses(
+          "c.so",
+          "int PyInit_c(void) { return 0; } int Pyramid(void); int g(void) { return Pyramid(); }"),
+      "");
   bench.build("libpython3.11.so", "int x;", "-Wl,-soname,libpython3.11.so.1.0");
   EXPECT_EQ(whyUses("d.so", "int f(void) { return 0; }",
                     "-Wl,--no-as-needed '" + (bench / "libpython3.11.so").string() + "'"),
@@ -103,12 +107,14 @@ TEST(IsolationPolicyTest, FindsUsersOfTheCApi) {
 }
 
 TEST(CApiNamesTest, AreToldFromOthersAndMapped) {
-  for (const char* name : {"PyObject_Call", "Py_Initialize", "_Py_Dealloc", "_PyLong_New", "PyABIInfo_Check"}) {
+  for (const char* name :
+       {"PyObject_Call", "Py_Initialize", "_Py_Dealloc", "_PyLong_New", "PyABIInfo_Check"}) {
     EXPECT_TRUE(isCApiName(name)) << name;
     EXPECT_FALSE(isPrivateCApiName(name)) << name;
     EXPECT_TRUE(isPrivateCApiName(privateCApiName(name))) << name;
   }
-  for (const char* name : {"", "Py", "_Py", "Pyramid", "py_Thing", "__PyThing", "_ZN2Py3FooE", "P"}) {
+  for (const char* name :
+       {"", "Py", "_Py", "Pyramid", "py_Thing", "__PyThing", "_ZN2Py3FooE", "P"}) {
     EXPECT_FALSE(isCApiName(name)) << name;
   }
   EXPECT_EQ(privateCApiName("PyObject_Call"), "PzObject_Call");

@@ -29,7 +29,9 @@ class LibrarySearchTest : public ::testing::Test {
     std::filesystem::create_directories(bench_ / directory);
     std::filesystem::copy_file(bench_ / "template.so", bench_ / (directory + "/" + name));
   }
-  void remove(const std::string& directory) const { std::filesystem::remove_all(bench_ / directory); }
+  void remove(const std::string& directory) const {
+    std::filesystem::remove_all(bench_ / directory);
+  }
   std::string at(const std::string& directory) const { return bench_ / directory; }
   LibrarySearch search() const { return LibrarySearch(at("libpath"), LdSoCache(), {at("system")}); }
   /// Name of the directory where it is found, with "+" if by inheritance.
@@ -71,13 +73,15 @@ TEST_F(LibrarySearchTest, ALoadersRpathDoesNotCountBesideItsRunpath) {
 TEST_F(LibrarySearchTest, ExpandsTokens) {
   Requester requester;
   requester.directory = at("somewhere/deep");
-  for (const char* path : {"$ORIGIN/../../runpath", "${ORIGIN}/../../runpath", "/no/such:$ORIGIN/../../runpath"}) {
+  for (const char* path :
+       {"$ORIGIN/../../runpath", "${ORIGIN}/../../runpath", "/no/such:$ORIGIN/../../runpath"}) {
     requester.runpath = path;
     remove("libpath");
     std::filesystem::create_directories(at("somewhere/deep"));
     EXPECT_EQ(where(requester), "runpath") << path;
   }
-  EXPECT_EQ(LibrarySearch::expand("$ORIGINAL/$NOTHING/${ORIGIN", "/o"), "$ORIGINAL/$NOTHING/${ORIGIN");
+  EXPECT_EQ(LibrarySearch::expand("$ORIGINAL/$NOTHING/${ORIGIN", "/o"),
+            "$ORIGINAL/$NOTHING/${ORIGIN");
   EXPECT_EQ(LibrarySearch::expand("a$ORIGIN/b", "/o"), "a/o/b");
   const std::string platform = LibrarySearch::expand("$PLATFORM", "/o");
   EXPECT_EQ(platform.find('$'), std::string::npos);
@@ -89,8 +93,9 @@ TEST_F(LibrarySearchTest, TheLibTokenIsWhereLibcLies) {
   std::filesystem::create_directories(at(lib));
   std::filesystem::copy_file(bench_ / "template.so", bench_ / (lib + "/libtoken.so"));
   const auto user = bench_.build("user.so", "extern int x; int* f(void) { return &x; }",
-                                 "-Wl,--no-as-needed -L'" + at(lib) + "' -l:libtoken.so "
-                                 "-Wl,-rpath,'$ORIGIN/$LIB'");
+                                 "-Wl,--no-as-needed -L'" + at(lib) +
+                                     "' -l:libtoken.so "
+                                     "-Wl,-rpath,'$ORIGIN/$LIB'");
   void* handle = ::dlopen(user.c_str(), RTLD_NOW);
   EXPECT_NE(handle, nullptr) << ::dlerror();
   if (handle) ::dlclose(handle);
@@ -212,9 +217,7 @@ TEST(LdSoCacheTest, ADamagedFileIsHarmless) {
   EXPECT_EQ(LdSoCache::read("/no/such/file").size(), 0u);
 }
 
-TEST(LdSoCacheTest, ReadsThisMachinesCache) {
-  EXPECT_GT(LdSoCache::read().size(), 10u);
-}
+TEST(LdSoCacheTest, ReadsThisMachinesCache) { EXPECT_GT(LdSoCache::read().size(), 10u); }
 
 }  // namespace
 }  // namespace multipy::loader::testing

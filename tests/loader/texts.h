@@ -14,7 +14,8 @@ inline ::testing::AssertionResult contains(const std::string& text, const std::s
 
 inline ::testing::AssertionResult beginsWith(const std::string& text, const std::string& part) {
   if (text.starts_with(part)) return ::testing::AssertionSuccess();
-  return ::testing::AssertionFailure() << "\"" << text << "\" does not begin with \"" << part << "\"";
+  return ::testing::AssertionFailure()
+         << "\"" << text << "\" does not begin with \"" << part << "\"";
 }
 
 }  // namespace multipy::loader::testing

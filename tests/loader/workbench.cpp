@@ -60,19 +60,19 @@ const Services* servicesOf(PrivateSpace& space) {
   static std::map<PrivateSpace*, std::unique_ptr<Services>> all;
   std::lock_guard lock(mutex);
   auto& services = all[&space];
-  services = std::make_unique<Services>(Services{
-      &space,
-      [](void* context, const char* name, int flags, const void* caller) -> void* {
-        try {
-          return spaceOf(context).open(name, flags, caller);
-        } catch (const std::exception&) {
-          return nullptr;
-        }
-      },
-      [](void* context, void* handle, const char* name, const void* caller) {
-        return spaceOf(context).symbol(handle, name, caller);
-      },
-      [](void* context, const char* copy) { return spaceOf(context).originalOf(copy); }});
+  services = std::make_unique<Services>(
+      Services{&space,
+               [](void* context, const char* name, int flags, const void* caller) -> void* {
+                 try {
+                   return spaceOf(context).open(name, flags, caller);
+                 } catch (const std::exception&) {
+                   return nullptr;
+                 }
+               },
+               [](void* context, void* handle, const char* name, const void* caller) {
+                 return spaceOf(context).symbol(handle, name, caller);
+               },
+               [](void* context, const char* copy) { return spaceOf(context).originalOf(copy); }});
   return services.get();
 }
 
@@ -83,7 +83,8 @@ std::string run(const std::string& command) {
   if (!pipe) throw std::runtime_error("cannot run " + command);
   std::string output;
   char buffer[4096];
-  while (const std::size_t got = std::fread(buffer, 1, sizeof buffer, pipe)) output.append(buffer, got);
+  while (const std::size_t got = std::fread(buffer, 1, sizeof buffer, pipe))
+    output.append(buffer, got);
   if (::pclose(pipe) != 0) throw std::runtime_error(command + "\n" + output);
   return output;
 }

@@ -1,0 +1,141 @@
+// An autograd engine per interpreter.
+//
+// Each libtorch_python has an engine of its own (PythonEngine), which takes its
+// own GIL. Four things stand in the way of having several:
+//   - torch knows one default engine: a table by current interpreter.
+//   - the flag that an engine's threads have been started is one for all engines,
+//     so that only the first ever gets any: its pool for deeply nested backward
+//     passes and its threads for GPUs. We raise the flag with the base engine,
+//     whose threads nobody minds, and start those of each further engine
+//     ourselves, when it is first used.
+//   - those threads are made by libtorch_cpu and do not know their interpreter:
+//     they enter it where they begin to work (thread_main).
+//   - compiled autograd takes over the whole process's engine, by torch's design:
+//     one interpreter at a time may have it.
+#include "torch/engine_router.h"
+
+#include <ATen/core/ivalue.h>
+#include <torch/csrc/autograd/engine.h>
+#include <torch/csrc/autograd/function.h>
+
+#include <mutex>
+
+#include "torch/per_interpreter.h"
+
+namespace multipy::routing {
+namespace {
+
+using torch::autograd::Engine;
+using torch::autograd::GraphTask;
+using torch::autograd::InputBuffer;
+using torch::autograd::Node;
+using NodePointer = c10::intrusive_ptr<Node>;
+using GraphTaskPointer = std::shared_ptr<GraphTask>;
+
+// ------------------------------------------------------- the default engine
+
+PerInterpreter<torch::autograd::EngineStub>& engines() {
+  static auto* const table = new PerInterpreter<torch::autograd::EngineStub>;
+  return *table;
+}
+
+Engine& currentEngine() {
+  const auto engine = engines().current();
+  return engine ? engine() : Engine::get_base_engine();
+}
+
+// ------------------------------------------------------- threads
+
+std::array<std::atomic<const Engine*>, kMaxInterpreters>& startedEngines() {
+  static auto* const table = new std::array<std::atomic<const Engine*>, kMaxInterpreters>{};
+  return *table;
+}
+
+// No GIL is held by the caller, as by that of any backward pass.
+void startThreadsOnce(int slot, Engine& engine) {
+  std::atomic<const Engine*>& started = startedEngines()[slot];
+  // In a forked child torch makes the engine anew in the same place, without threads.
+  if (started.load(std::memory_order_acquire) == &engine && engine.thread_pool_shared_) return;
+  static std::mutex lock;
+  const std::lock_guard guard(lock);
+  Engine::get_base_engine().initialize_device_threads_pool();  // raises the flag
+  if (!engine.thread_pool_shared_) engine.start_device_threads();
+  started.store(&engine, std::memory_order_release);
+}
+
+c10::intrusive_ptr<c10::ivalue::Future> executeGraphTask(int slot, void* engineAddress,
+                                                         const void* task, void* root,
+                                                         void* inputs) {
+  Engine& engine = *static_cast<Engine*>(engineAddress);
+  startThreadsOnce(slot, engine);
+  return engine.Engine::execute_with_graph_task(*static_cast<const GraphTaskPointer*>(task),
+                                                std::move(*static_cast<NodePointer*>(root)),
+                                                std::move(*static_cast<InputBuffer*>(inputs)));
+}
+
+void engineThread(int slot, void* engine, const void* task) {
+  struct Inside {
+    explicit Inside(int slot) : before(Ownership::entered()) { Ownership::setCurrent(slot); }
+    ~Inside() { Ownership::setCurrent(before); }
+    const int before;
+  } const inside(slot);
+  static_cast<Engine*>(engine)->Engine::thread_main(*static_cast<const GraphTaskPointer*>(task));
+}
+
+// ------------------------------------------------------- compiled autograd
+
+struct CompiledAutograd {
+  std::mutex lock;
+  int holder = kNone;  // guarded by lock
+  static CompiledAutograd& process() {
+    static auto* const one = new CompiledAutograd;
+    return *one;
+  }
+};
+
+void setCompiledAutograd(int slot, void* function) {
+  CompiledAutograd& state = CompiledAutograd::process();
+  const auto compiled = reinterpret_cast<Engine::compiled_autograd_fn>(function);
+  int holder = kNone;
+  {
+    const std::lock_guard guard(state.lock);
+    holder = state.holder;
+    if (holder == kNone || holder == slot) {
+      Engine::set_compiled_autograd(compiled);
+      state.holder = compiled ? slot : kNone;
+      return;
+    }
+  }
+  TORCH_CHECK(!compiled, "enabling compiled autograd in interpreter ", slot, ": interpreter ", holder,
+              " of this process is using it. torch has one compiled autograd per process: use it "
+              "in one interpreter at a time, or leave it off");
+}
+
+void releaseCompiledAutograd(int slot) {
+  CompiledAutograd& state = CompiledAutograd::process();
+  const std::lock_guard guard(state.lock);
+  if (state.holder != slot) return;
+  Engine::set_compiled_autograd(nullptr);
+  state.holder = kNone;
+}
+
+}  // namespace
+
+void addEngineRoutes(TorchRoutes& routes) {
+  routes.engine = [](int slot, void* stub) {
+    engines().set(slot, stub);
+    installOnce<torch::autograd::set_default_engine_stub, currentEngine>();
+  };
+  routes.executeGraphTask = executeGraphTask;
+  routes.engineThread = engineThread;
+  routes.compiledAutograd = setCompiledAutograd;
+}
+
+void purgeEngine(int slot) {
+  if (slot < 0 || slot >= kMaxInterpreters) return;
+  releaseCompiledAutograd(slot);
+  engines().clear(slot);
+  startedEngines()[slot].store(nullptr);
+}
+
+}  // namespace multipy::routing
