@@ -76,4 +76,10 @@ function(_multipy_add_torch_targets)
   set_target_properties(multipy::torch PROPERTIES
     INTERFACE_LINK_LIBRARIES
       "multipy::torch_headers;-Wl,--push-state,--no-as-needed,${files},--pop-state;${targets}")
+  if(torch_cuda)
+    # What libtorch_cuda needs in turn (CUDA's libraries, the driver) lies where
+    # it finds it at run time and the linker need not.
+    set_target_properties(multipy::torch PROPERTIES
+      INTERFACE_LINK_OPTIONS "-Wl,--allow-shlib-undefined")
+  endif()
 endfunction()

@@ -1,7 +1,12 @@
 // How a private space ends, and how loading fails.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
+#include <fstream>
+
+#include "loader/loaded_objects.h"
 #include "loader/private_space_fixture.h"
 
 namespace multipy::loader::testing {
@@ -98,6 +103,47 @@ TEST_P(UnloadingTest, ExhaustedStaticTlsSaysWhatToDo) {
   EXPECT_TRUE(contains(error, "cannot allocate memory in static TLS block"));
   EXPECT_TRUE(contains(error, "GLIBC_TUNABLES=glibc.rtld.optional_static_tls="));
 }
+
+// The sanitizers end a process that has no mappings left before glibc can say so.
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+/// Uses up the process's memory mappings but for a few.
+class ManyMappings {
+ public:
+  explicit ManyMappings(std::size_t left) {
+    std::size_t limit = 0;
+    std::ifstream("/proc/sys/vm/max_map_count") >> limit;
+    const std::size_t page = ::sysconf(_SC_PAGESIZE);
+    size_ = 2 * limit * page;
+    start_ = static_cast<char*>(
+        ::mmap(nullptr, size_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+    // Every other page readable: each is a mapping of its own, and parts another.
+    const std::size_t count = (limit - countAllMappings() - left) / 2;
+    for (std::size_t i = 0; i < count; ++i) {
+      ::mprotect(start_ + (2 * i + 1) * page, page, PROT_READ);
+    }
+  }
+  ~ManyMappings() { ::munmap(start_, size_); }
+  ManyMappings(const ManyMappings&) = delete;
+  ManyMappings& operator=(const ManyMappings&) = delete;
+
+ private:
+  char* start_;
+  std::size_t size_;
+};
+
+TEST_P(UnloadingTest, TooManyMappingsSaysWhatToDo) {
+  const auto library = build("site-packages/counter.so", kCounter);
+  auto space = newSpace(0);
+  std::string error;
+  {
+    ManyMappings mappings(3);
+    error = errorOf([&] { (*space)->load(library); });
+  }
+  EXPECT_TRUE(contains(error, "counter.so: "));
+  EXPECT_TRUE(contains(error, "raise it (sysctl vm.max_map_count), or use fewer interpreters"));
+  EXPECT_EQ(call((*space)->load(library), "count"), 1) << "it was no verdict for ever";
+}
+#endif
 
 TEST_P(UnloadingTest, MisuseIsAnError) {
   auto space = newSpace(4);
