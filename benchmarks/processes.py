@@ -46,6 +46,11 @@ class Asked:
             raise Failure(f"{self.command} was asked {line!r} and answered: {answer.strip()}")
         return float(answer)
 
+    def cpu_seconds(self) -> float:
+        """Of all its threads so far, also of those that have ended."""
+        fields = pathlib.Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
     def pss_mb(self) -> float:
         """Proportional set size of the process and all that descend from it."""
         return sum(_pss_mb(pid) for pid in _tree(self.process.pid))

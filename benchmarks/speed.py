@@ -1,5 +1,8 @@
 """How many calls a second, and what one call costs."""
 
+import statistics
+import time
+
 from processes import Asked
 from results import Key, Results
 
@@ -34,8 +37,11 @@ def throughput(plan, results: Results, say) -> None:
                 multipy.ask("torchscript", name, plan.models / f"{name}.torchscript", kind)
 
         def measure(strategy: str, model: str, threads: int, interpreters: int, side: Asked, *words) -> None:
-            key = Key("throughput_per_s", strategy, model, threads, interpreters, "calls/s")
-            results.add(key, side.ask(*words, seconds))
+            start, before = time.perf_counter(), side.cpu_seconds()
+            rate = side.ask(*words, seconds)
+            cores = (side.cpu_seconds() - before) / (time.perf_counter() - start)
+            results.add(Key("throughput_per_s", strategy, model, threads, interpreters, "calls/s"), rate)
+            results.add(Key("cores_used", strategy, model, threads, interpreters, "cores"), cores)
 
         for repeat in range(plan.repeats):
             say(f"throughput, repeat {repeat + 1} of {plan.repeats}")
@@ -71,12 +77,28 @@ def _derive_scaling(results: Results, model: str, n: int) -> None:
                            lambda a, b: a / b)
     results.derive(Key("scaling_per_interpreter", "multipy", model, n, n, "of the ideal"), all_of_them, one,
                    lambda a, b: a / b / n)
+    cores_of_one = Key("cores_used", "multipy", model, 1, 1, "cores")
+    cores_of_all = Key("cores_used", "multipy", model, n, n, "cores")
+    for way, cores in {one: cores_of_one, all_of_them: cores_of_all}.items():
+        per_core = Key("per_core_second", "multipy", model, way.threads, way.interpreters, "calls")
+        results.derive(per_core, way, cores, lambda a, b: a / b)
+    results.derive(Key("scaling_per_core_used", "multipy", model, n, n, "of the ideal"),
+                   Key("per_core_second", "multipy", model, n, n, "calls"),
+                   Key("per_core_second", "multipy", model, 1, 1, "calls"), lambda a, b: a / b)
     rivals = ["python"] + (["torchscript"] if model in SCRIPTED else [])
     for strategy in rivals:
         results.derive(Key("scaling", strategy, model, n, 0, "x of 1 thread"), rate(strategy, n, 0),
                        rate(strategy, 1, 0), lambda a, b: a / b)
         results.derive(Key("against_rival", f"multipy / {strategy}", model, n, n, "x"), all_of_them,
                        rate(strategy, n, 0), lambda a, b: a / b)
+
+
+def cores_missing(plan, results: Results) -> str:
+    """Says so if N threads on N interpreters, which wait for nothing, got fewer cores."""
+    n = plan.interpreters
+    got = [statistics.median(values) for key, values in results.samples.items()
+           if key.metric == "cores_used" and key.strategy == "multipy" and key.interpreters == n == key.threads]
+    return f"{n} threads got {min(got):.1f} cores" if min(got) < 0.9 * n else ""
 
 
 def call_cost(plan, results: Results, say) -> None:

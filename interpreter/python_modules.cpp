@@ -14,6 +14,15 @@ const PythonSource* sourceOf(const char* name) {
   return nullptr;
 }
 
+// Only a module that has been executed to its end may be seen by other threads:
+// they have no import lock to wait for. Two that execute it at once are no harm,
+// the first to be done is everybody's. New reference.
+PyObject* published(const char* name, PyObject* module) {
+  const auto key = Reference::take(PyUnicode_FromString(name));
+  PyObject* first = key ? PyDict_SetDefault(PyImport_GetModuleDict(), key.get(), module) : nullptr;
+  return Py_XNewRef(first);
+}
+
 }  // namespace
 
 PyObject* ourModule(const char* name) {
@@ -26,7 +35,12 @@ PyObject* ourModule(const char* name) {
   }
   const std::string file = "<multipy>/" + std::string(name) + ".py";
   const auto code = Reference::take(Py_CompileString(source->text, file.c_str(), Py_file_input));
-  return code ? PyImport_ExecCodeModuleEx(name, code.get(), file.c_str()) : nullptr;
+  const auto module = Reference::take(code ? PyModule_New(name) : nullptr);
+  if (!module || PyModule_AddStringConstant(module.get(), "__file__", file.c_str()) != 0) return nullptr;
+  PyObject* names = PyModule_GetDict(module.get());
+  if (PyDict_SetItemString(names, "__builtins__", PyEval_GetBuiltins()) != 0) return nullptr;
+  const auto done = Reference::take(PyEval_EvalCode(code.get(), names, names));
+  return done ? published(name, module.get()) : nullptr;
 }
 
 PyObject* ourFunction(const char* module, const char* function) {

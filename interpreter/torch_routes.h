@@ -93,10 +93,26 @@ struct TorchRoutes {
   /// Engine::thread_main(const std::shared_ptr<GraphTask>&)
   void (*engineThread)(int slot, void* engine, const void* task);
 
-  // --- the last writer wins in torch; here each interpreter has its own
-  /// Functions without state, by address.
+  // --- the profiler, in one interpreter at a time
+  /// A std::unique_ptr as it is returned: one pointer, through memory.
+  struct OwnedPointer {
+    explicit OwnedPointer(void* p) : pointer(p) {}
+    OwnedPointer(const OwnedPointer&) = delete;
+    ~OwnedPointer() {}
+    void* pointer;
+  };
+  /// autograd::profiler::prepareProfiler(const ProfilerConfig&, const std::set<ActivityType>&,
+  ///                                     const ActivityFilter&)
+  void (*prepareProfiler)(int slot, const void* config, const void* activities, const void* filter);
+  /// autograd::profiler::enableProfiler(..., const std::unordered_set<RecordScope>&)
+  void (*enableProfiler)(int slot, const void* config, const void* activities, const void* scopes);
+  /// autograd::profiler::disableProfiler(): std::unique_ptr<ProfilerResult>
+  OwnedPointer (*disableProfiler)(int slot);
   void (*tracer)(int slot, void* make);                 // python_tracer::registerTracer
   void (*memoryTracer)(int slot, void* make);           // python_tracer::registerMemoryTracer
+
+  // --- the last writer wins in torch; here each interpreter has its own
+  /// Functions without state, by address.
   void (*printHandler)(int slot, void* function);       // jit::setPrintHandler
   void (*callstack)(int slot, void* function);          // jit::tracer::setPythonCallstack
   void (*sourceLocation)(int slot, void* function);     // jit::tracer::setRecordSourceLocation

@@ -182,9 +182,22 @@ MULTIPY_ROUTE void multipy_route_engine_thread(void* engine, const void* task) {
   routes().engineThread(slot(), engine, task);
 }
 
-// --- the last writer wins
+// --- the profiler
+MULTIPY_ROUTE void multipy_route_prepare_profiler(const void* config, const void* activities,
+                                                  const void* filter) {
+  routes().prepareProfiler(slot(), config, activities, filter);
+}
+MULTIPY_ROUTE void multipy_route_enable_profiler(const void* config, const void* activities,
+                                                 const void* scopes) {
+  routes().enableProfiler(slot(), config, activities, scopes);
+}
+MULTIPY_ROUTE multipy::TorchRoutes::OwnedPointer multipy_route_disable_profiler() {
+  return routes().disableProfiler(slot());
+}
 MULTIPY_ROUTE void multipy_route_tracer(void* make) { routes().tracer(slot(), make); }
 MULTIPY_ROUTE void multipy_route_memory_tracer(void* make) { routes().memoryTracer(slot(), make); }
+
+// --- the last writer wins
 MULTIPY_ROUTE void multipy_route_print_handler(void* function) {
   routes().printHandler(slot(), function);
 }

@@ -13,8 +13,8 @@ namespace fs = std::filesystem;
 
 [[noreturn]] void refusePath(const std::string& path, const std::string& found,
                              const std::string& remedy) {
-  throw EnvironmentError("PathEnvironment: " + (path.empty() ? "the empty path" : path) + " " + found +
-                         ", expected a directory or zip file with Python code. " + remedy);
+  throw EnvironmentError("PathEnvironment: " + (path.empty() ? "the empty path" : path) + " " +
+                         found + ", expected a directory or zip file with Python code. " + remedy);
 }
 
 }  // namespace

@@ -17,7 +17,8 @@ std::string listed(const std::vector<std::string>& searchPath) {
 std::string moduleNotFoundText(const Failure& failure, std::string_view wantedBy) {
   std::string text = failure.message;
   if (!wantedBy.empty())
-    text += "; it is wanted by the package " + std::string(wantedBy) + ", which does not contain it";
+    text +=
+        "; it is wanted by the package " + std::string(wantedBy) + ", which does not contain it";
   return text + "; searched: " + listed(failure.searchPath) +
          "; install it into that Python environment, or choose another environment (see "
          "multipy/runtime/environment.h)";
@@ -39,8 +40,9 @@ void throwFailure(const Failure& failure, std::string_view wantedBy) {
     case Failure::Kind::None:
       break;
   }
-  throw InternalError("an operation inside an interpreter failed without saying why (its Failure "
-                      "is empty): please report it, with what the program was calling");
+  throw InternalError(
+      "an operation inside an interpreter failed without saying why (its Failure "
+      "is empty): please report it, with what the program was calling");
 }
 
 }  // namespace multipy::runtime

@@ -39,8 +39,8 @@ class Entered {
   void takeGil();
 
   InterpreterCore& core_;
-  Entered* const outer_;  // the one that this thread was in before
-  const int outerSlot_;   // what Ownership said before
+  Entered* const outer_;                  // the one that this thread was in before
+  const int outerSlot_;                   // what Ownership said before
   InterpreterCore* suspended_ = nullptr;  // whose GIL was given up for ours
   bool tookGil_ = false;
 };

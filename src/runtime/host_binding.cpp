@@ -85,7 +85,8 @@ const InterpreterApi& HostBinding::attach(void* library) {
   const auto get = reinterpret_cast<GetInterpreterApi>(::dlsym(library, kInterpreterApiSymbol));
   if (!get)
     throw LoadError(std::string("the embedded libinterpreter.so has no symbol ") +
-                    kInterpreterApiSymbol + ": expected one made by the same build; rebuild multipy");
+                    kInterpreterApiSymbol +
+                    ": expected one made by the same build; rebuild multipy");
   const InterpreterApi* api = get();
   if (api->version != kInterpreterApiVersion)
     throw LoadError("the embedded libinterpreter.so has interface version " +

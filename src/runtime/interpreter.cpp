@@ -27,9 +27,9 @@ Interpreter::Interpreter(std::shared_ptr<Environment> environment)
     : Interpreter(nullptr, std::move(environment)) {}
 
 Interpreter::Interpreter(InterpreterManager* manager, std::shared_ptr<Environment> environment)
-    : Interpreter(InterpreterCore::start(
-                      recipeFor(manager ? manager->state_.get() : nullptr, environment)),
-                  manager ? manager->state_ : nullptr) {
+    : Interpreter(
+          InterpreterCore::start(recipeFor(manager ? manager->state_.get() : nullptr, environment)),
+          manager ? manager->state_ : nullptr) {
   environment->configureInterpreter(this);
 }
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <system_error>
 #include <thread>
-#include <vector>
 #include <utility>
+#include <vector>
 
 #include "multipy/runtime/Exception.h"
 #include "runtime/donor.h"
@@ -49,10 +49,11 @@ bool threadsHaveEnded(const InterpreterApi& api) {
 }
 
 [[noreturn]] void throwShutDown(const char* doing) {
-  throw HandleError(std::string("cannot ") + doing +
-                    ": the interpreter it needs has been shut down, since its InterpreterManager (or "
-                    "stand-alone Interpreter) has been destroyed; keep that alive for as long as you "
-                    "use what was made through it");
+  throw HandleError(
+      std::string("cannot ") + doing +
+      ": the interpreter it needs has been shut down, since its InterpreterManager (or "
+      "stand-alone Interpreter) has been destroyed; keep that alive for as long as you "
+      "use what was made through it");
 }
 
 }  // namespace
@@ -121,7 +122,8 @@ InterpreterCore::~InterpreterCore() = default;
 void InterpreterCore::shutDown(std::span<const std::shared_ptr<InterpreterCore>> cores) noexcept {
   if (inForkedChild()) {
     // Nothing of them may be touched here; their memory is left alone as well.
-    for (const auto& core : cores) [[maybe_unused]] auto* leaked = new std::shared_ptr(core);
+    for (const auto& core : cores) [[maybe_unused]]
+      auto* leaked = new std::shared_ptr(core);
     return;
   }
   std::vector<InterpreterCore*> now;

@@ -22,7 +22,8 @@ InterpreterManagerOptions withEnvironment(std::shared_ptr<Environment> environme
 std::shared_ptr<ManagerState> startInterpreters(std::size_t n,
                                                 const InterpreterManagerOptions& options) {
   if (n == 0)
-    throw InvalidArgument("InterpreterManager: the number of interpreters is 0, expected at least 1");
+    throw InvalidArgument(
+        "InterpreterManager: the number of interpreters is 0, expected at least 1");
   auto state = std::make_shared<ManagerState>(options, prepareRecipe(options), n);
   try {
     inParallel(n, [&](std::size_t i) { state->cores[i] = InterpreterCore::start(state->recipe); });
@@ -36,15 +37,18 @@ std::shared_ptr<ManagerState> startInterpreters(std::size_t n,
 
 }  // namespace
 
-InterpreterManager::InterpreterManager(std::size_t nInterp, std::shared_ptr<Environment> environment)
+InterpreterManager::InterpreterManager(std::size_t nInterp,
+                                       std::shared_ptr<Environment> environment)
     : InterpreterManager(nInterp, withEnvironment(std::move(environment))) {}
 
-InterpreterManager::InterpreterManager(std::size_t nInterp, const InterpreterManagerOptions& options)
+InterpreterManager::InterpreterManager(std::size_t nInterp,
+                                       const InterpreterManagerOptions& options)
     : state_(startInterpreters(nInterp, options)) {
   // From here on the Interpreters' own destructors undo it.
   instances_.reserve(nInterp);
   for (const auto& core : state_->cores) instances_.push_back(Interpreter(core, state_));
-  for (Interpreter& interpreter : instances_) options.environment->configureInterpreter(&interpreter);
+  for (Interpreter& interpreter : instances_)
+    options.environment->configureInterpreter(&interpreter);
 }
 
 InterpreterManager::~InterpreterManager() { InterpreterCore::shutDown(state_->cores); }

@@ -25,8 +25,9 @@ std::shared_ptr<const loader::IsolationPolicy> policyFor(const InterpreterRecipe
 
 void useEnvironment(InterpreterRecipe& recipe, const InterpreterManagerOptions& options) {
   if (!options.environment)
-    throw InvalidArgument("cannot make interpreters: the environment is a null pointer, expected "
-                          "one of multipy/runtime/environment.h, like NoopEnvironment");
+    throw InvalidArgument(
+        "cannot make interpreters: the environment is a null pointer, expected "
+        "one of multipy/runtime/environment.h, like NoopEnvironment");
   recipe.python = installationOf(*options.environment);
   recipe.extraPaths = options.environment->getExtraPythonPaths();
   recipe.policy = policyFor(recipe, options);

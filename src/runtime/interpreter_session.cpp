@@ -28,8 +28,8 @@ InterpreterSession SessionState::on(std::shared_ptr<InterpreterCore> core,
                                     std::shared_ptr<ManagerState> manager,
                                     std::shared_ptr<PackageSource> package) {
   core->requireOpen("acquire a session");
-  return InterpreterSession(std::make_shared<SessionState>(std::move(core), std::move(manager),
-                                                           std::move(package)));
+  return InterpreterSession(
+      std::make_shared<SessionState>(std::move(core), std::move(manager), std::move(package)));
 }
 
 const std::shared_ptr<SessionState>& SessionState::of(const InterpreterSession* session,
@@ -44,10 +44,11 @@ const std::shared_ptr<SessionState>& SessionState::of(const InterpreterSession* 
 void SessionState::requireOpen(const char* doing) const {
   if (open.load(std::memory_order_acquire)) [[likely]]
     return;
-  throw HandleError(std::string("cannot ") + doing +
-                    ": the InterpreterSession through which it was made has ended. Keep the session "
-                    "for as long as its Objs are used, or keep the object as a ReplicatedObj "
-                    "(InterpreterManager::createMovable)");
+  throw HandleError(
+      std::string("cannot ") + doing +
+      ": the InterpreterSession through which it was made has ended. Keep the session "
+      "for as long as its Objs are used, or keep the object as a ReplicatedObj "
+      "(InterpreterManager::createMovable)");
 }
 
 std::string_view SessionState::wantedBy() const noexcept {
@@ -90,8 +91,9 @@ bool InterpreterSession::isOwner(const Obj& obj) const noexcept {
 
 Obj InterpreterSession::global(const char* module, const char* name) const {
   if (!module || !name)
-    throw InvalidArgument("cannot import a global: the name of the module or of its attribute is a "
-                          "null pointer");
+    throw InvalidArgument(
+        "cannot import a global: the name of the module or of its attribute is a "
+        "null pointer");
   const auto& session = SessionState::of(this, "import a global");
   const Entered inside(*session->core, "import a global");
   Failure failure;
@@ -111,9 +113,10 @@ Obj InterpreterSession::fromIValue(const at::IValue& value) const {
 ReplicatedObj InterpreterSession::createMovable(const Obj& obj) {
   const auto& session = SessionState::of(this, "create a movable");
   if (!session->manager)
-    throw HandleError("cannot create a movable through this session: its interpreter stands alone; "
-                      "call InterpreterManager::createMovable(obj, &session) of the manager whose "
-                      "interpreters shall have it");
+    throw HandleError(
+        "cannot create a movable through this session: its interpreter stands alone; "
+        "call InterpreterManager::createMovable(obj, &session) of the manager whose "
+        "interpreters shall have it");
   return ReplicatedState::make(obj, this, session->manager, session->package);
 }
 

@@ -12,8 +12,7 @@ namespace multipy::runtime {
 namespace {
 
 void requireName(const char* name, const char* doing) {
-  if (!name)
-    throw InvalidArgument(std::string("cannot ") + doing + ": its name is a null pointer");
+  if (!name) throw InvalidArgument(std::string("cannot ") + doing + ": its name is a null pointer");
 }
 
 // An argument may come from another session, but not from another interpreter:
@@ -21,9 +20,10 @@ void requireName(const char* name, const char* doing) {
 Handle argumentFor(const InterpreterCore& core, const Obj& argument) {
   const ObjectState& state = ObjectState::of(argument, "pass an Obj as an argument");
   if (&state.core() != &core)
-    throw HandleError("cannot pass an Obj as an argument: it lives in another interpreter than the "
-                      "object that is called. Pass its value (toIValue()), or take it there as a "
-                      "ReplicatedObj (InterpreterManager::createMovable)");
+    throw HandleError(
+        "cannot pass an Obj as an argument: it lives in another interpreter than the "
+        "object that is called. Pass its value (toIValue()), or take it there as a "
+        "ReplicatedObj (InterpreterManager::createMovable)");
   return state.handle;
 }
 
@@ -82,8 +82,7 @@ Obj Obj::operator()(at::ArrayRef<Obj> args) const {
 
   const Entered inside(object.core(), kDoing);
   Failure failure;
-  Handle result =
-      object.core().api().call(object.handle, handles.data(), handles.size(), failure);
+  Handle result = object.core().api().call(object.handle, handles.data(), handles.size(), failure);
   return ObjectState::adopt(result, failure, object.session);
 }
 
@@ -92,8 +91,8 @@ Obj Obj::operator()(at::ArrayRef<at::IValue> args) const {
   const ObjectState& object = ObjectState::of(*this, kDoing);
   const Entered inside(object.core(), kDoing);
   Failure failure;
-  Handle result = object.core().api().callIValues(object.handle, args.data(), args.size(), nullptr,
-                                                  0, failure);
+  Handle result =
+      object.core().api().callIValues(object.handle, args.data(), args.size(), nullptr, 0, failure);
   return ObjectState::adopt(result, failure, object.session);
 }
 

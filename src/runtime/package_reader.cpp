@@ -20,9 +20,10 @@ namespace {
 
 }  // namespace
 
-FileReader::FileReader(const std::string& path) : file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+FileReader::FileReader(const std::string& path)
+    : file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
   if (file_ < 0) refuse(path, std::strerror(errno));
-  struct stat status {};
+  struct stat status{};
   std::string found;
   if (::fstat(file_, &status) != 0)
     found = std::strerror(errno);
@@ -54,8 +55,9 @@ std::size_t FileReader::read(std::uint64_t position, void* buffer, std::size_t n
 
 SerialReader::SerialReader(std::shared_ptr<PackageBytes> reader) : reader_(std::move(reader)) {
   if (!reader_)
-    throw InvalidArgument("loadPackage: the reader is a null pointer, expected one that reads a "
-                          "file written by torch.package.PackageExporter");
+    throw InvalidArgument(
+        "loadPackage: the reader is a null pointer, expected one that reads a "
+        "file written by torch.package.PackageExporter");
 }
 
 std::size_t SerialReader::size() const {

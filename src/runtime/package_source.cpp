@@ -91,8 +91,8 @@ std::string PackageSource::neighbours(const std::string& package) const {
 void PackageSource::requireResource(const std::string& package, const std::string& resource) const {
   const std::string record = recordName(package, resource);
   if (records_->hasRecord(record)) return;
-  throw PackageError("cannot load '" + resource + "' of '" + package + "' from the package " + name_ +
-                     ": found no record " + record + " in it; " + neighbours(package));
+  throw PackageError("cannot load '" + resource + "' of '" + package + "' from the package " +
+                     name_ + ": found no record " + record + " in it; " + neighbours(package));
 }
 
 std::string PackageSource::resource(const std::string& package, const std::string& resource) const {

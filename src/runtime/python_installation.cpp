@@ -77,7 +77,8 @@ std::string versionsUnder(const fs::path& prefix) {
 }
 
 fs::path executableIn(const fs::path& prefix, PythonVersion version) {
-  for (const std::string& name : {std::string("python3"), "python" + version.text(), std::string("python")}) {
+  for (const std::string& name :
+       {std::string("python3"), "python" + version.text(), std::string("python")}) {
     fs::path candidate = prefix / "bin" / name;
     if (::access(candidate.c_str(), X_OK) == 0) return candidate;
   }
@@ -107,14 +108,16 @@ fs::path baseOf(const fs::path& prefix, const std::map<std::string, std::string>
     const auto value = configuration.find(key);
     if (value == configuration.end()) continue;
     if (parseVersion(value->second) != expected)
-      refuse(prefix, origin, expected, "one of Python " + value->second + " (" + file.string() + ")");
+      refuse(prefix, origin, expected,
+             "one of Python " + value->second + " (" + file.string() + ")");
   }
 
   const fs::path base = fs::path(home->second).parent_path();
   if (!standardLibrary(base, expected).empty()) return base;
   // `home` may be a folder of links to the real one.
   std::error_code failed;
-  const fs::path real = fs::canonical(fs::path(home->second) / ("python" + expected.text()), failed);
+  const fs::path real =
+      fs::canonical(fs::path(home->second) / ("python" + expected.text()), failed);
   if (!failed && !standardLibrary(real.parent_path().parent_path(), expected).empty())
     return real.parent_path().parent_path();
   refuse(prefix, origin, expected,

@@ -11,9 +11,10 @@ namespace multipy::runtime {
 
 ReplicatedState& ReplicatedObj::state() const {
   if (!state_) [[unlikely]]
-    throw InvalidArgument("cannot use a ReplicatedObj: it is empty (made without a value, or moved "
-                          "from); get one from Package::loadPickle or "
-                          "InterpreterManager::createMovable");
+    throw InvalidArgument(
+        "cannot use a ReplicatedObj: it is empty (made without a value, or moved "
+        "from); get one from Package::loadPickle or "
+        "InterpreterManager::createMovable");
   return *state_;
 }
 

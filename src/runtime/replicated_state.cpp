@@ -16,9 +16,10 @@ ReplicatedObj ReplicatedState::make(const Obj& obj, const InterpreterSession* se
   const auto& owner = SessionState::of(session, kDoing);
   const ObjectState& object = ObjectState::of(obj, kDoing);
   if (object.session != owner)
-    throw HandleError("Cannot create movable from an object that lives in different session: the "
-                      "Obj was not made through the InterpreterSession that was given with it; give "
-                      "the one that it was made through (InterpreterSession::isOwner tells)");
+    throw HandleError(
+        "Cannot create movable from an object that lives in different session: the "
+        "Obj was not made through the InterpreterSession that was given with it; give "
+        "the one that it was made through (InterpreterSession::isOwner tells)");
 
   auto state = std::make_shared<ReplicatedState>(std::move(manager), std::move(package));
   const auto& core = owner->core;

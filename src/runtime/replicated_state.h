@@ -32,8 +32,8 @@ struct ReplicatedState {
 
   /// Calls the object, or its method of that name if not null, on the
   /// interpreter that the balancer picks.
-  at::IValue call(const char* method, at::ArrayRef<at::IValue> args,
-                  const KeywordArgument* named, std::size_t nNamed);
+  at::IValue call(const char* method, at::ArrayRef<at::IValue> args, const KeywordArgument* named,
+                  std::size_t nNamed);
 
   std::string_view wantedBy() const noexcept {
     return package ? std::string_view(package->name()) : std::string_view();

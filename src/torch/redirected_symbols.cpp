@@ -87,7 +87,20 @@ constexpr std::array kSymbols = {
     RedirectedSymbol{
         "_ZN5torch8autograd6Engine11thread_mainERKSt10shared_ptrINS0_9GraphTaskEE",
         "multipy_route_engine_thread", "_ZN5torch8autograd6Engine11thread_main"},
-    // --- the last writer wins (process_slots.cpp, traceback_router.cpp)
+    // --- the profiler (profiler_router.cpp)
+    RedirectedSymbol{
+        "_ZN5torch8autograd8profiler15prepareProfilerERKNS_8profiler4impl14ProfilerConfigERKSt3set"
+        "INS3_12ActivityTypeESt4lessIS8_ESaIS8_EERKSt13unordered_mapIS8_St13unordered_setI"
+        MULTIPY_STRING "St4hashISM_ESt8equal_toISM_ESaISM_EESN_IS8_ESP_IS8_ESaISt4pairIKS8_SS_EEE",
+        "multipy_route_prepare_profiler", "_ZN5torch8autograd8profiler15prepareProfiler"},
+    RedirectedSymbol{
+        "_ZN5torch8autograd8profiler14enableProfilerERKNS_8profiler4impl14ProfilerConfigERKSt3set"
+        "INS3_12ActivityTypeESt4lessIS8_ESaIS8_EERKSt13unordered_setIN2at11RecordScopeESt4hashISH_"
+        "ESt8equal_toISH_ESaISH_EE",
+        "multipy_route_enable_profiler", "_ZN5torch8autograd8profiler14enableProfiler"},
+    RedirectedSymbol{"_ZN5torch8autograd8profiler15disableProfilerEv",
+                     "multipy_route_disable_profiler",
+                     "_ZN5torch8autograd8profiler15disableProfiler"},
     RedirectedSymbol{
         "_ZN5torch8profiler4impl13python_tracer14registerTracerEPFSt10unique_ptrINS2_"
         "16PythonTracerBaseESt14default_deleteIS4_EEPNS1_11RecordQueueEE",
@@ -97,6 +110,7 @@ constexpr std::array kSymbols = {
         "22PythonMemoryTracerBaseESt14default_deleteIS4_EEvE",
         "multipy_route_memory_tracer",
         "_ZN5torch8profiler4impl13python_tracer20registerMemoryTracer"},
+    // --- the last writer wins (process_slots.cpp, traceback_router.cpp)
     RedirectedSymbol{"_ZN5torch3jit15setPrintHandlerEPFvRK" MULTIPY_STRING "E",
                      "multipy_route_print_handler", "_ZN5torch3jit15setPrintHandler"},
     RedirectedSymbol{
@@ -140,6 +154,6 @@ std::string builtWithTorch() {
 }
 
 // Raise the number when the table or the meaning of a route changes.
-std::string tableVersion() { return "torch-routes-2/" + builtWithTorch(); }
+std::string tableVersion() { return "torch-routes-3/" + builtWithTorch(); }
 
 }  // namespace multipy::routing

@@ -8,6 +8,7 @@
 #include "torch/engine_router.h"
 #include "torch/once_per_process.h"
 #include "torch/process_slots.h"
+#include "torch/profiler_router.h"
 #include "torch/py_interpreter_router.h"
 #include "torch/registration_router.h"
 #include "torch/tensor_handoff.h"
@@ -28,6 +29,7 @@ TorchRoutes makeRoutes() {
   addPyInterpreterRoutes(routes);
   addOncePerProcessRoutes(routes);
   addEngineRoutes(routes);
+  addProfilerRoutes(routes);
   addProcessSlotRoutes(routes);
   addTracebackRoutes(routes);
   routes.onPurge = [](int slot, DropCaches drop) {
@@ -51,6 +53,7 @@ void purge(int slot) {
   purgeRegistrations(slot);
   purgeOncePerProcess(slot);
   purgeEngine(slot);
+  purgeProfiler(slot);
   purgeProcessSlots(slot);
   purgeTracebacks(slot);
   if (const DropCaches drop = cacheDroppers()[slot].exchange(nullptr)) drop();

@@ -23,11 +23,14 @@ loader::LibraryAdapter& torchAdapter();
 
 /// A copy of libtorch_python that belongs to no interpreter (never initialised)
 /// takes the process-wide static registrations, so that every interpreter can
-/// be unloaded. The runtime says once how to load it; the adapter calls `load`
-/// under the loading lock before the first interpreter's libtorch_python is
-/// loaded. `load` gets the original's path and uses a PrivateSpace with kDonorSlot.
+/// be unloaded. The same goes for extensions that register with torch (a custom
+/// operator's library). The runtime says once how to load such a copy; the
+/// adapter calls `load`, under the loading lock, before the first interpreter's
+/// copy of each such library is loaded: libtorch_python first, others when they
+/// come. `load` gets the original's path and has one PrivateSpace with kDonorSlot
+/// load it.
 inline constexpr int kDonorSlot = kMaxInterpreters;
-void setDonorLoader(std::function<void(const std::filesystem::path& libtorchPython)> load);
+void setDonorLoader(std::function<void(const std::filesystem::path& library)> load);
 
 /// The table for HostServices::routes.
 const TorchRoutes& torchRoutes();

@@ -136,8 +136,8 @@ TEST_F(BadInput, AnEnvironmentWithoutTorchWhenATensorCrosses) {
   fs::create_directories(bare / "lib" / ("python" + version) / "site-packages");
   fs::create_directories(bare / "bin");
   fs::create_symlink(python.executable, bare / "bin/python3");
-  std::ofstream(bare / "pyvenv.cfg") << "home = " << (python.basePrefix / "bin").string()
-                                     << "\nversion = " << version << ".0\n";
+  std::ofstream(bare / "pyvenv.cfg")
+      << "home = " << (python.basePrefix / "bin").string() << "\nversion = " << version << ".0\n";
   {
     InterpreterManager without(1, std::make_shared<PythonEnvironment>(bare.string()));
     auto I = without.acquireOne();

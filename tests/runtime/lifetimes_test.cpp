@@ -34,11 +34,13 @@ TEST(Lifetimes, ObjAfterItsSession) {
   std::optional<InterpreterSession> session(manager.acquireOne());
   Obj seven = session->fromIValue(7);
   session.reset();
-  expectError<HandleError>([&] { seven.toIValue(); }, {"convert an Obj", "InterpreterSession", "ended"});
+  expectError<HandleError>([&] { seven.toIValue(); },
+                           {"convert an Obj", "InterpreterSession", "ended"});
   expectError<HandleError>([&] { seven({}); }, {"ended"});
   expectError<HandleError>([&] { seven.hasattr("x"); }, {"ended"});
   auto other = manager.acquireOne();
-  expectError<HandleError>([&] { other.global("builtins", "len")({seven}); }, {"argument", "ended"});
+  expectError<HandleError>([&] { other.global("builtins", "len")({seven}); },
+                           {"argument", "ended"});
 }
 
 TEST(Lifetimes, EverythingAfterItsManager) {
@@ -68,14 +70,17 @@ TEST(Lifetimes, ObjOfAnotherInterpreter) {
   Obj mine = A.fromIValue("text");
   expectError<HandleError>([&] { B.global("builtins", "len")({mine}); },
                            {"argument", "another interpreter"});
-  expectError<HandleError>([&] { manager.createMovable(mine, &B); },
-                           {"Cannot create movable from an object that lives in different session"});
+  expectError<HandleError>(
+      [&] { manager.createMovable(mine, &B); },
+      {"Cannot create movable from an object that lives in different session"});
   expectError<InvalidArgument>([&] { manager.createMovable(mine, nullptr); }, {"null"});
   EXPECT_EQ(A.global("builtins", "len")({mine}).toIValue().toInt(), 4);
 }
 
 TEST(Lifetimes, ManagersComeAndGoAndLeaveNoMapping) {
-  { InterpreterManager first(1); }
+  {
+    InterpreterManager first(1);
+  }
   const std::size_t before = copiesMapped();
   for (int i = 0; i < 5; ++i) {
     InterpreterManager manager(2);

@@ -132,7 +132,8 @@ TEST_F(Objects, ExceptionsOutliveEverything) {
       kept = std::current_exception();
     }
   }
-  expectError<PythonException>([&] { std::rethrow_exception(kept); }, {"ValueError", "invalid literal"});
+  expectError<PythonException>([&] { std::rethrow_exception(kept); },
+                               {"ValueError", "invalid literal"});
 }
 
 TEST_F(Objects, UnknownModuleAndName) {
@@ -152,7 +153,8 @@ TEST_F(Objects, EmptyOnesAndNullNamesAreRefused) {
   expectError<InvalidArgument>([&] { empty.toIValue(); }, {"convert an Obj", "empty"});
   expectError<InvalidArgument>([&] { empty({1}); }, {"call an Obj", "empty"});
   expectError<InvalidArgument>([&] { empty.attr("x"); }, {"empty"});
-  expectError<InvalidArgument>([&] { I.global("tools", "describe")({empty}); }, {"argument", "empty"});
+  expectError<InvalidArgument>([&] { I.global("tools", "describe")({empty}); },
+                               {"argument", "empty"});
   expectError<InvalidArgument>([&] { I.global(nullptr, "x"); }, {"null"});
   expectError<InvalidArgument>([&] { I.fromIValue(1).attr(nullptr); }, {"null"});
 }
@@ -183,10 +185,11 @@ TEST_F(Objects, DroppedOnAnotherThreadGoesSoonWithoutAnybodyEntering) {
   // The object tells of its end by removing a file: asking Python would be entering.
   std::string path = (std::filesystem::temp_directory_path() / "multipy-drop-XXXXXX").string();
   ::close(::mkstemp(path.data()));
-  manager.registerModuleSource("watch", "import os\n"
-                                        "class Last:\n"
-                                        "    def __init__(self, path): self.path = path\n"
-                                        "    def __del__(self): os.remove(self.path)\n");
+  manager.registerModuleSource("watch",
+                               "import os\n"
+                               "class Last:\n"
+                               "    def __init__(self, path): self.path = path\n"
+                               "    def __del__(self): os.remove(self.path)\n");
   Obj last = I.global("watch", "Last")({path});
   std::thread([dropped = std::move(last)]() mutable { dropped = Obj(); }).join();
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
@@ -241,9 +244,10 @@ TEST_F(Objects, ManyThreadsMakeAndDrop) {
 }
 
 TEST_F(Objects, DestructorsInPythonMayDropFurtherOnes) {
-  manager.registerModuleSource("chain", "class Link:\n"
-                                        "    def __init__(self, next): self.next = next\n"
-                                        "    def __del__(self): self.next = None; [0] * 10\n");
+  manager.registerModuleSource("chain",
+                               "class Link:\n"
+                               "    def __init__(self, next): self.next = next\n"
+                               "    def __del__(self): self.next = None; [0] * 10\n");
   Obj link = I.global("chain", "Link");
   Obj chain = I.global("tools", "Tracked")({});
   for (int i = 0; i < 50; ++i) chain = link({chain});

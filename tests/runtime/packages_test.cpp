@@ -84,7 +84,9 @@ TEST_F(Packages, ClassesOfThePackageMoveWithTheirObjects) {
 
 TEST_F(Packages, OutlivesItsHandle) {
   ReplicatedObj label;
-  { label = manager.loadPackage(packagePath("simple.pt")).loadPickle("labels", "label.pkl"); }
+  {
+    label = manager.loadPackage(packagePath("simple.pt")).loadPickle("labels", "label.pkl");
+  }
   for (const Interpreter& interpreter : manager.allInstances())
     EXPECT_EQ(label.acquireSession(&interpreter).self({"."}).toIValue().toStringRef(), "packed.");
 }
@@ -149,7 +151,8 @@ TEST_F(Packages, FromAReader) {
 }
 
 TEST_F(Packages, MethodWrapper) {
-  ReplicatedObj model = manager.loadPackage(packagePath("simple.pt")).loadPickle("model", "model.pkl");
+  ReplicatedObj model =
+      manager.loadPackage(packagePath("simple.pt")).loadPickle("model", "model.pkl");
   PythonMethodWrapper forward(model, "forward");
   EXPECT_EQ(forward.name(), "forward");
   EXPECT_EQ(forward.getArgumentNames(), (std::vector<std::string>{"input", "scale"}));

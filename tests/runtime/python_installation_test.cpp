@@ -45,7 +45,8 @@ class PythonInstallationTest : public testing::Test {
     return root_ / name;
   }
   fs::path venv(const std::string& name, const fs::path& base, const std::string& versionLine) {
-    write(fs::path(name) / "pyvenv.cfg", "home = " + (base / "bin").string() + "\n" + versionLine + "\n");
+    write(fs::path(name) / "pyvenv.cfg",
+          "home = " + (base / "bin").string() + "\n" + versionLine + "\n");
     writeExecutable(fs::path(name) / "bin" / "python");
     return root_ / name;
   }
@@ -70,8 +71,8 @@ TEST_F(PythonInstallationTest, ATrailingSlashChangesNothing) {
 
 TEST_F(PythonInstallationTest, VirtualEnvironmentsOfAllMakers) {
   const fs::path base = installation("base", "3.11");
-  for (const char* line : {"version = 3.11.7", "version_info = 3.11.7", "version_info=3.11.2.final.0",
-                           "prompt = without version"}) {
+  for (const char* line : {"version = 3.11.7", "version_info = 3.11.7",
+                           "version_info=3.11.2.final.0", "prompt = without version"}) {
     const fs::path prefix = venv("venv", base, line);
     const PythonInstallation python = pythonInPrefix(prefix, "test", kExpected);
     EXPECT_EQ(python.executable, prefix / "bin/python") << line;
@@ -123,8 +124,8 @@ TEST_F(PythonInstallationTest, RefusesWhatIsNotThere) {
   writeExecutable("bare/bin/python3");
   expectError<EnvironmentError>([&] { pythonInPrefix(root_ / "bare", "test", kExpected); },
                                 {"no lib/pythonX.Y"});
-  expectError<EnvironmentError>([&] { pythonOfExecutable(root_ / "no/bin/python", "test", kExpected); },
-                                {"no executable"});
+  expectError<EnvironmentError>(
+      [&] { pythonOfExecutable(root_ / "no/bin/python", "test", kExpected); }, {"no executable"});
 }
 
 TEST_F(PythonInstallationTest, RefusesABrokenVirtualEnvironment) {

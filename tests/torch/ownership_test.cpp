@@ -99,7 +99,7 @@ TEST(Ownership, PagesOfADeadSliceAreGivenBack) {
   unsigned char resident = 1;
   ASSERT_EQ(::mincore(begin, 4096, &resident), 0) << "still reserved";
   EXPECT_EQ(resident & 1, 0);
-  EXPECT_EXIT({ *static_cast<volatile char*>(begin) = 2; }, testing::KilledBySignal(SIGSEGV), "");
+  EXPECT_DEATH({ *static_cast<volatile char*>(begin) = 2; }, "");
 }
 
 // In a child process: the limit on address space stays with it.
@@ -134,8 +134,14 @@ TEST(Ownership, AllSlotsTakenIsAnError) {
   } catch (const runtime::LoadError& error) {
     text = error.what();
   }
+#ifdef __SANITIZE_THREAD__
+  // ThreadSanitizer leaves less address space than 256 slices need.
+  EXPECT_GT(all.size(), 16u);
+  EXPECT_NE(text.find("32 GiB of address space"), std::string::npos) << text;
+#else
   EXPECT_EQ(all.size(), static_cast<std::size_t>(kMaxInterpreters));
   EXPECT_NE(text.find("all 256 places"), std::string::npos) << text;
+#endif
 }
 
 TEST(Ownership, WrongSlotsAreErrorsOrNobodys) {

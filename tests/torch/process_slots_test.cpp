@@ -3,6 +3,7 @@
 #include <ATen/core/ivalue.h>
 #include <gtest/gtest.h>
 #include <torch/csrc/autograd/engine.h>
+#include <torch/csrc/autograd/profiler_kineto.h>
 #include <torch/csrc/jit/frontend/schema_type_parser.h>
 #include <torch/csrc/jit/frontend/tracer.h>
 #include <torch/csrc/jit/ir/ir.h>
@@ -96,6 +97,40 @@ TEST_F(ProcessSlots, CompiledAutogradHasOneHolder) {
   set(slots[1], function);
   purge(slots[1]);
   set(slots[0], function);
+}
+
+TEST_F(ProcessSlots, OneInterpreterProfilesAtATime) {
+  using namespace torch::autograd::profiler;
+  const torch::profiler::impl::ProfilerConfig config(torch::profiler::impl::ProfilerState::KINETO);
+  const std::set<torch::profiler::impl::ActivityType> activities{
+      torch::profiler::impl::ActivityType::CPU};
+  const ActivityFilter filter;
+  const std::unordered_set<at::RecordScope> scopes{at::RecordScope::FUNCTION};
+  const auto& routes = torchRoutes();
+  const auto stop = [&](int slot) {
+    delete static_cast<ProfilerResult*>(routes.disableProfiler(slot).pointer);
+  };
+  routes.prepareProfiler(slots[0], &config, &activities, &filter);
+  routes.enableProfiler(slots[0], &config, &activities, &scopes);
+  for (const auto& start : {routes.enableProfiler, routes.prepareProfiler}) {
+    try {
+      start(slots[1], &config, &activities, &scopes);
+      FAIL();
+    } catch (const c10::Error& error) {
+      const std::string text = error.what_without_backtrace();
+      EXPECT_NE(text.find("interpreter " + std::to_string(slots[0]) + " of this process is profiling"),
+                std::string::npos) << text;
+    }
+  }
+  EXPECT_THROW(routes.enableProfiler(slots[0], &config, &activities, &scopes), c10::Error)
+      << "torch's own: once per thread";
+  stop(slots[0]);
+  routes.prepareProfiler(slots[1], &config, &activities, &filter);
+  routes.enableProfiler(slots[1], &config, &activities, &scopes);
+  stop(slots[1]);
+  routes.prepareProfiler(slots[0], &config, &activities, &filter);
+  purge(slots[0]);  // ends without having begun
+  routes.prepareProfiler(slots[1], &config, &activities, &filter);
 }
 
 TEST_F(ProcessSlots, Callstacks) {

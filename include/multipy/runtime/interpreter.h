@@ -58,7 +58,8 @@ class Interpreter {
  private:
   friend class InterpreterManager;
   friend class ReplicatedObj;
-  Interpreter(std::shared_ptr<InterpreterCore> core, std::shared_ptr<ManagerState> manager) noexcept;
+  Interpreter(std::shared_ptr<InterpreterCore> core,
+              std::shared_ptr<ManagerState> manager) noexcept;
   const std::shared_ptr<InterpreterCore>& core() const;
 
   std::shared_ptr<InterpreterCore> core_;  // null once moved from

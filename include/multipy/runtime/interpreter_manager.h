@@ -63,9 +63,8 @@ struct InterpreterManagerOptions {
 
 class InterpreterManager {
  public:
-  explicit InterpreterManager(
-      std::size_t nInterp = 2,
-      std::shared_ptr<Environment> environment = std::make_shared<NoopEnvironment>());
+  explicit InterpreterManager(std::size_t nInterp = 2, std::shared_ptr<Environment> environment =
+                                                           std::make_shared<NoopEnvironment>());
   InterpreterManager(std::size_t nInterp, const InterpreterManagerOptions& options);
   InterpreterManager(const InterpreterManager&) = delete;
   InterpreterManager& operator=(const InterpreterManager&) = delete;

@@ -1,0 +1,180 @@
+// torch's profiler records a trace with kineto, which has one trace per process
+// and does not expect two threads to begin or end one at the same moment (it
+// crashes). In a process of its own an interpreter's GIL sees to that; here one
+// interpreter at a time may profile, and others get an error that says so.
+#include "torch/profiler_router.h"
+
+#include <torch/csrc/autograd/profiler_kineto.h>
+#include <torch/csrc/profiler/orchestration/python_tracer.h>
+
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+
+#include "torch/per_interpreter.h"
+
+namespace multipy::routing {
+namespace {
+
+namespace profiling = torch::autograd::profiler;
+using torch::profiler::impl::ActivityType;
+using torch::profiler::impl::ProfilerConfig;
+using Activities = std::set<ActivityType>;
+using Scopes = std::unordered_set<at::RecordScope>;
+
+bool isProcess(int slot) noexcept { return slot < 0 || slot >= kMaxInterpreters; }
+
+// ------------------------------------------------------- one trace at a time
+
+class Trace {
+ public:
+  static Trace& process() {
+    static auto* const one = new Trace;
+    return *one;
+  }
+
+  // Throws if another interpreter has it.
+  void take(int slot) {
+    int other = kNone;
+    {
+      const std::lock_guard guard(lock_);
+      if (holder_ == kNone || holder_ == slot) {
+        holder_ = slot;
+        return;
+      }
+      other = holder_;
+    }
+    TORCH_CHECK(false, "starting the profiler in interpreter ", slot, ": interpreter ", other,
+                " of this process is profiling. torch has one profiler trace per process: profile "
+                "in one interpreter at a time");
+  }
+  void begun(int slot) {
+    const std::lock_guard guard(lock_);
+    if (holder_ == slot) ++running_;
+  }
+  // One of the holder's traces has ended, or has not begun.
+  void ended(int slot, bool wasRunning) {
+    const std::lock_guard guard(lock_);
+    if (holder_ != slot) return;
+    if (wasRunning && running_ > 0) --running_;
+    if (running_ == 0) holder_ = kNone;
+  }
+  void release(int slot) {
+    const std::lock_guard guard(lock_);
+    if (holder_ != slot) return;
+    holder_ = kNone;
+    running_ = 0;
+  }
+
+ private:
+  std::mutex lock_;
+  int holder_ = kNone;  // guarded by lock_
+  int running_ = 0;     // traces of the holder's threads; guarded by lock_
+};
+
+// Holds the trace for `slot` if `begin` succeeds.
+template <typename Begin>
+void beginTrace(int slot, const Begin& begin) {
+  if (isProcess(slot)) return begin();
+  Trace::process().take(slot);
+  try {
+    begin();
+  } catch (...) {
+    Trace::process().ended(slot, false);
+    throw;
+  }
+}
+
+void prepare(int slot, const void* config, const void* activities, const void* filter) {
+  beginTrace(slot, [&] {
+    profiling::prepareProfiler(*static_cast<const ProfilerConfig*>(config),
+                               *static_cast<const Activities*>(activities),
+                               *static_cast<const profiling::ActivityFilter*>(filter));
+  });
+}
+
+void enable(int slot, const void* config, const void* activities, const void* scopes) {
+  beginTrace(slot, [&] {
+    profiling::enableProfiler(*static_cast<const ProfilerConfig*>(config),
+                              *static_cast<const Activities*>(activities),
+                              *static_cast<const Scopes*>(scopes));
+  });
+  Trace::process().begun(slot);
+}
+
+TorchRoutes::OwnedPointer disable(int slot) {
+  static_assert(sizeof(std::unique_ptr<profiling::ProfilerResult>) ==
+                sizeof(TorchRoutes::OwnedPointer));
+  struct Ended {
+    ~Ended() { Trace::process().ended(slot, true); }
+    const int slot;
+  } const ended{slot};
+  return TorchRoutes::OwnedPointer(profiling::disableProfiler().release());
+}
+
+// ------------------------------------------------------- Python's stack and memory
+
+namespace tracing = torch::profiler::impl::python_tracer;
+
+// What torch uses where there is no Python.
+struct NoTracer final : tracing::PythonTracerBase {
+  void stop() override {}
+  void restart() override {}
+  void register_gc_callback() override {}
+  std::vector<std::shared_ptr<torch::profiler::impl::Result>> getEvents(
+      std::function<c10::time_t(c10::approx_time_t)>, std::vector<tracing::CompressedEvent>&,
+      c10::time_t) override {
+    return {};
+  }
+};
+
+struct NoMemoryTracer final : tracing::PythonMemoryTracerBase {
+  void start() override {}
+  void stop() override {}
+  void export_memory_history(const std::string&) override {}
+};
+
+PerInterpreter<tracing::MakeFn>& tracers() {
+  static auto* const table = new PerInterpreter<tracing::MakeFn>;
+  return *table;
+}
+PerInterpreter<tracing::MakeMemoryFn>& memoryTracers() {
+  static auto* const table = new PerInterpreter<tracing::MakeMemoryFn>;
+  return *table;
+}
+
+std::unique_ptr<tracing::PythonTracerBase> makeTracer(torch::profiler::impl::RecordQueue* queue) {
+  const auto make = tracers().current();
+  return make ? make(queue) : std::make_unique<NoTracer>();
+}
+
+std::unique_ptr<tracing::PythonMemoryTracerBase> makeMemoryTracer() {
+  const auto make = memoryTracers().current();
+  return make ? make() : std::make_unique<NoMemoryTracer>();
+}
+
+}  // namespace
+
+void addProfilerRoutes(TorchRoutes& routes) {
+  routes.prepareProfiler = prepare;
+  routes.enableProfiler = enable;
+  routes.disableProfiler = disable;
+  routes.tracer = [](int slot, void* make) {
+    tracers().set(slot, make);
+    installOnce<tracing::registerTracer, makeTracer>();
+  };
+  routes.memoryTracer = [](int slot, void* make) {
+    memoryTracers().set(slot, make);
+    installOnce<tracing::registerMemoryTracer, makeMemoryTracer>();
+  };
+}
+
+void purgeProfiler(int slot) {
+  if (isProcess(slot)) return;
+  Trace::process().release(slot);
+  tracers().clear(slot);
+  memoryTracers().clear(slot);
+}
+
+}  // namespace multipy::routing
