@@ -62,9 +62,11 @@ void prepareDonor(std::shared_ptr<loader::CopyCache> cache) {
   latest.set(std::move(cache));
   static std::once_flag once;
   std::call_once(once, [] {
-    routing::setDonorLoader([](const std::filesystem::path& libtorchPython) {
-      // Not deleted: its code is called for as long as the process lives.
-      [[maybe_unused]] static Donor* const donor = new Donor(libtorchPython, latest.get());
+    routing::setDonorLoader([](const std::filesystem::path& library) {
+      // Not deleted: its code is called for as long as the process lives. The
+      // first library is libtorch_python; later ones register with torch, too.
+      static Donor* const donor = new Donor(library, latest.get());
+      donor->space.load(library);
     });
   });
 }

@@ -108,8 +108,7 @@ std::size_t residentBytes() {
   return resident * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
 }
 
-// A thread's state in an interpreter holds a stack chunk of 16 KiB: 6,000 states
-// left behind would be some 100 MB.
+// What 6,000 threads' states left behind would take: 26 MB, as seen when they were.
 TEST_F(CallsStress, ThreadsThatEndLeaveNothingBehind) {
   const at::Tensor x = at::randn({1, 64});
   const at::Tensor y = expected(x);
@@ -139,7 +138,7 @@ TEST_F(CallsStress, ThreadsThatEndLeaveNothingBehind) {
   done = true;
   lasting.join();
   EXPECT_EQ(wrong, 0);
-  EXPECT_LT(after, before + (32u << 20));
+  EXPECT_LT(after, before + (8u << 20));
 }
 
 }  // namespace

@@ -132,6 +132,9 @@ TEST_F(SessionsStress, ObjsDroppedOnOtherThreadsAreFreed) {
       exchange.put(random(), std::move(next));
     }
   });
+  int64_t live = 0;
+  for (int i = 0; i < kInterpreters; ++i) live += liveIn(i);
+  EXPECT_GT(live, 0);  // those in the exchange
   exchange.clear();
   for (int i = 0; i < kInterpreters; ++i)
     EXPECT_TRUE(soon([&] { return liveIn(i) == 0; }))

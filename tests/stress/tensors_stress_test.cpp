@@ -133,6 +133,7 @@ TEST_F(TensorsStress, NothingIsLeftOfEightyThousandHandOffs) {
   EXPECT_EQ(damaged, 0);
   EXPECT_GT(routing::statistics().crossings, kThreads * kHandOffs / 2);
 
+  EXPECT_GT(routing::statistics().liveCrossings, liveBefore);  // those that Python keeps
   for (int i = 0; i < kInterpreters; ++i) call(i, "forget");
   EXPECT_TRUE(soon([&] { return routing::statistics().liveCrossings == liveBefore; }))
       << routing::statistics().liveCrossings << " storages are still held, " << liveBefore
@@ -171,6 +172,7 @@ TEST_F(TensorsStress, NumpyMemoryIsFreedWhereverItsLastReferenceGoes) {
       copies[thread].reset();
     });
   }
+  EXPECT_GT(routing::statistics().liveCrossings, liveBefore);  // those that Python keeps
   for (int i = 0; i < kInterpreters; ++i) call(i, "forget");
   EXPECT_TRUE(soon([&] { return routing::statistics().liveCrossings == liveBefore; }))
       << routing::statistics().liveCrossings << " storages are still held";
