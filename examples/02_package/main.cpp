@@ -19,7 +19,8 @@ int main(int argc, char** argv) try {
   multipy::runtime::ReplicatedObj model = package.loadPickle("model", "model.pkl");
 
   // Whether gradients are recorded is a property of the thread: Python code that
-  // this thread runs obeys it too. A tensor with a graph behind it stays in Python.
+  // this thread runs obeys it too. Without it the output would come with its
+  // autograd graph, which keeps all activations alive.
   at::NoGradGuard noGradients;
   at::Tensor input = at::rand({1, 3, 224, 224});
   at::Tensor output = model({input}).toTensor();

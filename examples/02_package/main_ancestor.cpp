@@ -16,7 +16,6 @@ int main(int argc, const char* argv[]) {
     torch::deploy::Package package = manager.loadPackage(argv[1]);
     torch::deploy::ReplicatedObj model = package.loadPickle("model", "model.pkl");
 
-    torch::NoGradGuard noGradients;
     std::vector<torch::jit::IValue> inputs;
     inputs.push_back(torch::rand({1, 3, 224, 224}));
     at::Tensor output = model(inputs).toTensor();

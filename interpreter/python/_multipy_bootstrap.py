@@ -33,8 +33,15 @@ class RegisteredModules:
 
     @staticmethod
     def exec_module(module):
+        import linecache
+
         name = module.__spec__.name
         source = _multipy_host.module_source(name)
+        # Tracebacks find their lines here at once. Left to be loaded lazily, the
+        # first ones of several threads lose them (linecache.updatecache pops an
+        # entry before it fills it).
+        lines = source.splitlines(keepends=True)
+        linecache.cache[module.__spec__.origin] = (len(source), None, lines, module.__spec__.origin)
         exec(compile(source, module.__spec__.origin, "exec"), module.__dict__)
 
     @staticmethod

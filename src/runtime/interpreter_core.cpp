@@ -153,6 +153,7 @@ void InterpreterCore::takeDown() noexcept {
   gate_.waitUntilEmpty();
   if (stage_ >= Stage::Housekeeping) {
     if (stage_ == Stage::Initialized) {
+      routing::severGraphs(slot_);
       routing::closeDrops(slot_);
       routing::runHousekeeping(slot_, [this] { finalize(); });
       Ownership::process().setDead(slot_);

@@ -34,6 +34,7 @@
 #include <sstream>
 #include <string>
 
+#include "torch/graph_link.h"
 #include "torch/housekeeping.h"
 #include "torch/ownership.h"
 #include "torch/torch_router.h"
@@ -119,8 +120,8 @@ class Shared {
 
 // ------------------------------------------------------- what cannot cross
 
-// Why `tensor` cannot cross, or null.
-const char* refusal(const at::Tensor& tensor) {
+// Why `tensor` cannot cross from `owner`, or null.
+const char* refusal(const at::Tensor& tensor, int owner) {
   const TensorImpl& impl = *tensor.unsafeGetTensorImpl();
   const DispatchKeySet keys = impl.key_set();
   if (keys.has_any(DispatchKeySet({DispatchKey::Python, DispatchKey::PythonTLSSnapshot})))
@@ -139,7 +140,7 @@ const char* refusal(const at::Tensor& tensor) {
            "tensors: indices and values), or tensor.to_dense()";
   if (impl.has_symbolic_sizes_strides())
     return "its sizes are symbolic. Pass it outside of tracing or export";
-  if (tensor.requires_grad() && !tensor.is_leaf())
+  if (owner == kNone && tensor.requires_grad() && !tensor.is_leaf())
     return "it has a grad_fn: autograd's graph belongs to one interpreter. Call .detach() first";
   return nullptr;
 }
@@ -169,6 +170,15 @@ DataPtr sharedBytes(const TensorImpl& from, StorageImpl& original, int owner) {
   return DataPtr(bytes, shared, &Shared::release, original.device());
 }
 
+// A leaf crosses as a leaf, a result goes on with its graph.
+void keepGradients(const at::Tensor& original, at::Tensor& result, int owner) {
+  if (!original.requires_grad()) return;
+  if (original.is_leaf())
+    result.set_requires_grad(true);
+  else
+    linkGraph(original, result, owner);
+}
+
 at::Tensor crossStrided(const at::Tensor& tensor, int owner) {
   const TensorImpl& from = *tensor.unsafeGetTensorImpl();
   auto made = from.shallow_copy_and_detach(from.version_counter(),
@@ -182,7 +192,7 @@ at::Tensor crossStrided(const at::Tensor& tensor, int owner) {
   }
   crossings.fetch_add(1, std::memory_order_relaxed);
   at::Tensor result(std::move(made));
-  if (tensor.requires_grad()) result.set_requires_grad(true);
+  keepGradients(tensor, result, owner);
   return result;
 }
 
@@ -192,7 +202,7 @@ at::Tensor crossSparse(const at::Tensor& tensor, int owner) {
       at::_sparse_coo_tensor_unsafe(crossStrided(tensor._indices(), owner),
                                     crossStrided(tensor._values(), owner), tensor.sizes());
   result._coalesced_(tensor.is_coalesced());
-  if (tensor.requires_grad()) result.set_requires_grad(true);
+  keepGradients(tensor, result, owner);
   return result;
 }
 
@@ -201,7 +211,7 @@ at::Tensor crossSparse(const at::Tensor& tensor, int owner) {
 at::Tensor crossTensor(const at::Tensor& tensor, int owner, std::string& error) {
   if (!tensor.defined()) return tensor;
   try {
-    if (const char* const why = refusal(tensor)) {
+    if (const char* const why = refusal(tensor, owner)) {
       error = describe(tensor, owner) + "it cannot be passed to another interpreter: " + why;
       return {};
     }

@@ -57,6 +57,9 @@ void runHousekeeping(int slot, const std::function<void()>& task);
 void stopHousekeeping(int slot);
 
 /// Teardown, in this order:
+/// 0. no GIL held, before drops are closed: autograd graphs of this slot that
+///    C++ still holds on to are given up (graph_link.h).
+void severGraphs(int slot);
 /// 1. no GIL held: drops that are under way end, later ones of this slot's
 ///    storages leak (counted) instead of running.
 void closeDrops(int slot);

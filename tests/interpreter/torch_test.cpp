@@ -86,6 +86,11 @@ def numpy_shared():
     a[0] = 10
     return t
 def graph(x): return (x * 2).sum()
+def make_weight():
+    global weight
+    weight = torch.ones(2, requires_grad=True)
+def loss(x): return Square.apply(weight * x * 2).sum() / 2
+def gradient(): return weight.grad
 def hooked():
     x = torch.ones(2, requires_grad=True)
     seen = []
@@ -182,12 +187,52 @@ TEST_F(TorchTest, ATensorGoesFromInterpreterToInterpreterByReference) {
   EXPECT_TRUE(t.equal(at::full({4}, kInterpreters)));
 }
 
-TEST_F(TorchTest, AGraphDoesNotCrossAndTheErrorSaysWhatToDo) {
+TEST_F(TorchTest, CppDifferentiatesAGraphMadeInPython) {
+  for (int i = 0; i < kInterpreters; i++) {
+    auto session = manager->allInstances()[i].acquireSession();
+    session.global("torch_module", "make_weight")(kNothing);
+    at::Tensor loss = session.global("torch_module", "loss")({at::full({2}, 3.0)}).toIValue().toTensor();
+    ASSERT_TRUE(loss.requires_grad());
+    EXPECT_EQ(loss.item<float>(), 36.0f);  // sum of (2 * 3 * w) ** 2 / 2 with w = 1
+    loss.backward();
+    EXPECT_TRUE(session.global("torch_module", "gradient")(kNothing).toIValue().toTensor().equal(at::full({2}, 36.0)));
+  }
+}
+
+TEST_F(TorchTest, AGraphOfCppDoesNotGoIntoPythonAndTheErrorSaysWhatToDo) {
   try {
-    call(0, "graph", {at::ones({2}).requires_grad_()});
+    call(0, "graph", {at::ones({2}).requires_grad_() * 2});
     FAIL();
   } catch (const ConversionError& error) {
     EXPECT_NE(std::string(error.what()).find("detach"), std::string::npos) << error.what();
+  }
+}
+
+TEST(GraphsTest, EndWithTheirInterpreterAndTheValueStays) {
+  at::Tensor loss;
+  {
+    InterpreterManager one(1);
+    one.registerModuleSource("torch_module", kModule);
+    auto session = one.acquireOne();
+    session.global("torch_module", "make_weight")(kNothing);
+    loss = session.global("torch_module", "loss")({at::full({2}, 3.0)}).toIValue().toTensor();
+  }
+  EXPECT_EQ(loss.item<float>(), 36.0f);
+  EXPECT_THROW(loss.backward(), c10::Error);
+}
+
+TEST_F(TorchTest, GraphsAreDroppedFromAnyThreadAndInsideOtherInterpreters) {
+  for (int round = 0; round < 50; round++) {
+    auto first = manager->allInstances()[0].acquireSession();
+    auto second = manager->allInstances()[1].acquireSession();
+    first.global("torch_module", "make_weight")(kNothing);
+    at::Tensor loss = first.global("torch_module", "loss")({at::ones({2})}).toIValue().toTensor();
+    if (round % 2) {
+      std::thread([dropped = std::move(loss)]() mutable { dropped.reset(); }).join();
+    } else {
+      const auto inside = second.enter();
+      loss.reset();
+    }
   }
 }
 

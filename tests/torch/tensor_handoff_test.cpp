@@ -180,12 +180,23 @@ TEST(TensorHandoff, CopyOnWriteIsSettledFirst) {
   EXPECT_EQ(a.sum().item<double>(), 4);
 }
 
+TEST(TensorHandoff, AResultFromAnInterpreterKeepsItsGraph) {
+  const at::Tensor leaf = at::ones({3}).requires_grad_();
+  const at::Tensor result = leaf * 2;
+  std::string error;
+  const at::Tensor crossed = crossTensor(result, 3, error);
+  ASSERT_EQ(error, "");
+  EXPECT_EQ(crossed.data_ptr(), result.data_ptr());
+  crossed.sum().backward();
+  EXPECT_TRUE(leaf.grad().equal(at::full({3}, 2.0)));
+}
+
 TEST(TensorHandoff, RefusalsSayWhyAndWhatToDo) {
   const at::Tensor result = at::ones({3}).requires_grad_() * 2;
-  EXPECT_SAYS(refusal(result, 3), "grad_fn");
-  EXPECT_SAYS(refusal(result, 3), ".detach()");
-  EXPECT_SAYS(refusal(result, 3), "from interpreter 3");
+  EXPECT_SAYS(refusal(result), "grad_fn");
+  EXPECT_SAYS(refusal(result), ".detach()");
   EXPECT_SAYS(refusal(result), "from C++");
+  EXPECT_SAYS(refusal(at::eye(3).to_sparse_csr(), 3), "from interpreter 3");
 
   const at::Tensor quantized = at::quantize_per_tensor(at::ones({3}), 0.1, 0, at::kQInt8);
   EXPECT_SAYS(refusal(quantized), "int_repr()");
