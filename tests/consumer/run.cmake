@@ -17,6 +17,8 @@ if(way STREQUAL "install")
   file(GLOB_RECURSE files "${scratch}/moved/*.cmake" "${scratch}/moved/*.h")
   foreach(file IN LISTS files)
     file(READ "${file}" text)
+    # But for the Python that it falls back to, which may be one in our folder.
+    string(REPLACE "${python}" "" text "${text}")
     foreach(place "${multipy_source}/" "${multipy_build}" "first place")
       string(FIND "${text}" "${place}" at)
       if(NOT at EQUAL -1)
