@@ -1,5 +1,7 @@
 #include "interpreter/lifecycle.h"
 
+#include <unistd.h>
+
 #include "interpreter/failure.h"
 #include "interpreter/host_connection.h"
 #include "interpreter/host_module.h"
@@ -7,6 +9,7 @@
 #include "interpreter/python_modules.h"
 #include "interpreter/reference.h"
 #include "interpreter/signals.h"
+#include "interpreter/threads.h"
 
 namespace multipy {
 namespace {
@@ -90,7 +93,10 @@ void finalizeInterpreter() {
   // Its result says only whether flushing stdout worked, and the exception for
   // that has been reported by Python already.
   Py_FinalizeEx();
-  releasePythonHeap();
+  // A thread that is ending may have given up the GIL and still be freeing its
+  // state. Where one does not end, the memory stays.
+  for (int patience = 200; liveThreads() > 0 && patience > 0; patience--) usleep(1000);
+  if (liveThreads() == 0) releasePythonHeap();
   services->setCurrent(-1);
 }
 
