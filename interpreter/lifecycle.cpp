@@ -14,6 +14,10 @@
 namespace multipy {
 namespace {
 
+// How long threads that Python started, and that end when they find it
+// finalised, are given to do so before their memory and libraries go.
+constexpr int kThreadsPatienceMs = 200;
+
 bool failed(const PyStatus& status, const char* doing, const InterpreterConfig& config,
             Failure& failure) {
   if (!PyStatus_Exception(status)) return false;
@@ -95,7 +99,7 @@ void finalizeInterpreter() {
   Py_FinalizeEx();
   // A thread that is ending may have given up the GIL and still be freeing its
   // state. Where one does not end, the memory stays.
-  for (int patience = 200; liveThreads() > 0 && patience > 0; patience--) usleep(1000);
+  for (int left = kThreadsPatienceMs; liveThreads() > 0 && left > 0; left--) usleep(1000);
   if (liveThreads() == 0) releasePythonHeap();
   services->setCurrent(-1);
 }

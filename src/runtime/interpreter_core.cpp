@@ -35,19 +35,6 @@ constinit std::array<std::atomic<InterpreterCore*>, routing::kMaxInterpreters> l
 // and drops Objs clears them itself, on its next operation.
 constexpr std::chrono::milliseconds kClearingPatience{5};
 
-// How long threads that Python started, and that end when they find it
-// finalised, are given to do so before their libraries are unloaded.
-constexpr std::chrono::milliseconds kThreadsPatience{200};
-
-bool threadsHaveEnded(const InterpreterApi& api) {
-  const auto deadline = std::chrono::steady_clock::now() + kThreadsPatience;
-  while (api.liveThreads() > 0) {
-    if (std::chrono::steady_clock::now() > deadline) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
-  return true;
-}
-
 [[noreturn]] void throwShutDown(const char* doing) {
   throw HandleError(
       std::string("cannot ") + doing +
@@ -169,7 +156,7 @@ void InterpreterCore::takeDown() noexcept {
 }
 
 bool InterpreterCore::unload() noexcept {
-  const bool inUse = api_ && !threadsHaveEnded(*api_);
+  const bool inUse = api_ && api_->liveThreads() > 0;  // finalize() has waited for them
   api_ = nullptr;
   if (!inUse && space_->unload() == 0) {
     binding_.reset();
