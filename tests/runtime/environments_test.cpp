@@ -123,6 +123,21 @@ TEST_F(Environments, BadOnes) {
       {"/no/such/venv", "no such directory", builtInPythonVersion().text()});
 }
 
+TEST_F(Environments, ThoseOfAnotherPythonVersion) {
+  fs::create_directories(directory / "bin");
+  fs::create_symlink(defaultPython().executable, directory / "bin/python");
+  std::ofstream(directory / "pyvenv.cfg") << "home = /usr/bin\nversion = 3.7.2\n";
+  for (int n : {1, 4}) {
+    expectError<EnvironmentError>(
+        [&] {
+          InterpreterManager manager(n, std::make_shared<PythonEnvironment>(directory.string()));
+        },
+        {directory.string(), "3.7", builtInPythonVersion().text()});
+  }
+  InterpreterManager works(1);
+  EXPECT_EQ(works.acquireOne().fromIValue(1).toIValue().toInt(), 1);
+}
+
 TEST_F(Environments, ACacheDirectoryThatCannotBeUsedIsAnError) {
   std::ofstream(directory / "file") << "in the way\n";
   InterpreterManagerOptions options;
