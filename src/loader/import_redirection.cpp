@@ -1,0 +1,161 @@
+#include "loader/import_redirection.h"
+
+#include <elf.h>
+#include <link.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdint>
+#include <exception>
+#include <span>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "multipy/runtime/Exception.h"
+
+namespace multipy::loader {
+namespace {
+
+#if defined(__x86_64__)
+constexpr std::uint32_t kJumpSlot = R_X86_64_JUMP_SLOT, kGlobDat = R_X86_64_GLOB_DAT;
+#elif defined(__aarch64__)
+constexpr std::uint32_t kJumpSlot = R_AARCH64_JUMP_SLOT, kGlobDat = R_AARCH64_GLOB_DAT;
+#else
+#error "multipy: relocation types of this machine are not known here"
+#endif
+
+struct Word {
+  std::uintptr_t* address;
+  const ImportRedirection* redirection;
+};
+
+// One loaded object, by what its dynamic section says. glibc has relocated it,
+// so its tables are well formed. On most machines glibc has also made the
+// addresses in the dynamic section absolute, but not in every object (the vDSO's
+// is read-only): both are understood.
+class LoadedObject {
+ public:
+  explicit LoadedObject(const dl_phdr_info& info)
+      : base_(info.dlpi_addr), headers_(info.dlpi_phdr, info.dlpi_phnum) {
+    for (const ElfW(Phdr) & header : headers_) {
+      if (header.p_type == PT_DYNAMIC) readDynamic(at<ElfW(Dyn)>(header.p_vaddr));
+    }
+  }
+
+  void collect(std::span<const ImportRedirection> redirections, std::vector<Word>& words) const {
+    if (!symbols_ || !strings_) return;
+    for (const auto table : {jumps_, relocations_}) {
+      for (const ElfW(Rela) & relocation : table) {
+        const auto type = ELF64_R_TYPE(relocation.r_info);
+        if (type != kJumpSlot && type != kGlobDat) continue;
+        const ElfW(Sym) & symbol = symbols_[ELF64_R_SYM(relocation.r_info)];
+        const char* const name = strings_ + symbol.st_name;
+        for (const ImportRedirection& redirection : redirections) {
+          if (redirection.symbol == name)
+            words.push_back({at<std::uintptr_t>(relocation.r_offset), &redirection});
+        }
+      }
+    }
+  }
+
+  // Was it given back to read-only after relocation?
+  bool isReadOnly(const void* address) const {
+    const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+    const auto place = reinterpret_cast<std::uintptr_t>(address) - base_;
+    for (const ElfW(Phdr) & header : headers_) {
+      if (header.p_type == PT_GNU_RELRO && place >= header.p_vaddr &&
+          place < ((header.p_vaddr + header.p_memsz) & ~(page - 1)))
+        return true;
+    }
+    return false;
+  }
+
+ private:
+  template <typename T>
+  T* at(std::uintptr_t offset) const {
+    return reinterpret_cast<T*>(offset < base_ ? base_ + offset : offset);
+  }
+
+  void readDynamic(const ElfW(Dyn) * entry) {
+    const ElfW(Rela)*jumps = nullptr, *relocations = nullptr;
+    std::size_t jumpsSize = 0, relocationsSize = 0;
+    for (; entry->d_tag != DT_NULL; ++entry) {
+      switch (entry->d_tag) {
+        case DT_JMPREL: jumps = at<const ElfW(Rela)>(entry->d_un.d_ptr); break;
+        case DT_PLTRELSZ: jumpsSize = entry->d_un.d_val; break;
+        case DT_RELA: relocations = at<const ElfW(Rela)>(entry->d_un.d_ptr); break;
+        case DT_RELASZ: relocationsSize = entry->d_un.d_val; break;
+        case DT_SYMTAB: symbols_ = at<const ElfW(Sym)>(entry->d_un.d_ptr); break;
+        case DT_STRTAB: strings_ = at<const char>(entry->d_un.d_ptr); break;
+        default: break;
+      }
+    }
+    if (jumps) jumps_ = {jumps, jumpsSize / sizeof(ElfW(Rela))};
+    if (relocations) relocations_ = {relocations, relocationsSize / sizeof(ElfW(Rela))};
+  }
+
+  const std::uintptr_t base_;
+  const std::span<const ElfW(Phdr)> headers_;
+  std::span<const ElfW(Rela)> jumps_, relocations_;
+  const ElfW(Sym)* symbols_ = nullptr;
+  const char* strings_ = nullptr;
+};
+
+void protect(void* address, int protection, const ImportRedirection& redirection) {
+  const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+  void* const begin = reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(address) & ~(page - 1));
+  if (::mprotect(begin, page, protection) == 0) return;
+  throw runtime::LoadError("redirecting calls to " + std::string(redirection.symbol) +
+                           ": mprotect of a page of a global offset table: " +
+                           std::system_category().message(errno) +
+                           " (expected a system that lets a process change its own relocations)");
+}
+
+bool write(const Word& word, const LoadedObject& object) {
+  const auto replacement = reinterpret_cast<std::uintptr_t>(word.redirection->replacement);
+  // Other threads call through this word meanwhile.
+  const std::atomic_ref<std::uintptr_t> entry(*word.address);
+  if (entry.load(std::memory_order_relaxed) == replacement) return false;
+  const bool readOnly = object.isReadOnly(word.address);
+  if (readOnly) protect(word.address, PROT_READ | PROT_WRITE, *word.redirection);
+  entry.store(replacement, std::memory_order_release);
+  if (readOnly) protect(word.address, PROT_READ, *word.redirection);
+  return true;
+}
+
+}  // namespace
+
+std::size_t redirectImports(std::span<const ImportRedirection> redirections,
+                            bool (*wanted)(std::string_view path)) {
+  struct Run {
+    std::span<const ImportRedirection> redirections;
+    bool (*wanted)(std::string_view path);
+    std::size_t written = 0;
+    std::exception_ptr error;
+  } run{redirections, wanted, 0, {}};
+  // (No exception may pass through dl_iterate_phdr, which holds a lock: objects
+  // stay loaded while it runs.)
+  ::dl_iterate_phdr(
+      [](dl_phdr_info* info, std::size_t, void* data) {
+        auto& run = *static_cast<Run*>(data);
+        try {
+          if (!run.wanted(info->dlpi_name)) return 0;
+          const LoadedObject object(*info);
+          std::vector<Word> words;
+          object.collect(run.redirections, words);
+          for (const Word& word : words) run.written += write(word, object);
+          return 0;
+        } catch (...) {
+          run.error = std::current_exception();
+          return 1;
+        }
+      },
+      &run);
+  if (run.error) std::rethrow_exception(run.error);
+  return run.written;
+}
+
+}  // namespace multipy::loader
