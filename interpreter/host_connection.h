@@ -12,4 +12,14 @@ namespace multipy {
 const HostServices* host() noexcept;
 void connectHost(const HostServices* services) noexcept;
 
+/// What crosses while one lives, on this thread, is one crossing: tensors that have a
+/// storage in common keep it in common.
+class CrossingTogether {
+ public:
+  CrossingTogether() { host()->openCrossing(); }
+  ~CrossingTogether() { host()->closeCrossing(); }
+  CrossingTogether(const CrossingTogether&) = delete;
+  CrossingTogether& operator=(const CrossingTogether&) = delete;
+};
+
 }  // namespace multipy

@@ -43,6 +43,12 @@ struct TorchPython {
   c10::IValue (*toIValue)(_object*, const c10::TypePtr&, std::optional<int32_t>);
 };
 
+/// Converts a value that a Future has come to hold, from `owner` (a slot, -1: C++)
+/// into this interpreter or out of it. With or without this interpreter's GIL, and
+/// with no other. False, and why in `error`, where it cannot cross.
+using CrossValue = bool (*)(const c10::IValue& value, int owner, c10::IValue* result,
+                            std::string& error);
+
 struct HostServices {
   void* context;  // first argument of the functions below
   int slot;       // this interpreter's number
@@ -67,6 +73,15 @@ struct HostServices {
   /// on the same bytes. `owner` is the slot it comes from, -1 for C++. On refusal
   /// gives an undefined tensor and says why in `error`.
   at::Tensor (*crossTensor)(const at::Tensor& tensor, int owner, std::string& error);
+  /// Between the two, tensors that cross on this thread and have a storage in common
+  /// keep it in common. May be nested.
+  void (*openCrossing)();
+  void (*closeCrossing)();
+  /// A Future to stand for `original`, which is not completed, on the other side:
+  /// from this interpreter (`owner` is its slot) in C++, or from C++ (-1) here.
+  c10::intrusive_ptr<c10::ivalue::Future> (*linkFuture)(
+      void* context, const c10::intrusive_ptr<c10::ivalue::Future>& original, int owner,
+      CrossValue cross);
   /// Where redirected symbols of private torch libraries go.
   const TorchRoutes* routes;
 };

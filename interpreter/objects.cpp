@@ -1,8 +1,10 @@
 #include "interpreter/objects.h"
 
 #include <array>
+#include <optional>
 
 #include "interpreter/failure.h"
+#include "interpreter/host_connection.h"
 #include "interpreter/python_modules.h"
 #include "interpreter/reference.h"
 #include "interpreter/values.h"
@@ -29,6 +31,8 @@ class Arguments {
 
   bool convert(const c10::IValue* args, std::size_t n, const KeywordArgument* kwargs, std::size_t nkw,
                Failure& failure) {
+    std::optional<CrossingTogether> together;
+    if (n + nkw > 1) together.emplace();
     if (n + nkw > few_.size()) {
       many_.resize(n + nkw);
       objects_ = many_.data();

@@ -154,16 +154,12 @@ class Crossing {
     return taken;
   }
 
-  // A Future that is done is made anew with its result crossed. One that is not
-  // would need code of ours to run, and to be kept, whenever it completes, also
-  // after this interpreter has been unloaded.
+  // A Future that is done is made anew with its result crossed; for one that is
+  // not the host keeps code that does so later.
   c10::IValue future(const c10::IValue& value) {
     const auto original = value.toFuture();
-    if (!original->completed()) {
-      conversionFailure(failure_, "a Future that is not completed cannot cross between Python and "
-                                  "C++: wait for it first, on the side that it belongs to");
-      return {};
-    }
+    if (!original->completed() || (!original->hasError() && holdsException(original->value())))
+      return host()->linkFuture(host()->context, original, owner_, crossLater);
     if (original->hasError()) {
       auto failed = c10::make_intrusive<c10::ivalue::Future>(c10::AnyType::get());
       failed->setError(original->exception_ptr());
@@ -197,10 +193,37 @@ class Crossing {
     return copy;
   }
 
+  // torch.futures.Future.set_exception() puts the exception where a result stands.
+  static bool holdsException(const c10::IValue& value) {
+    return value.isPyObject() && PyExceptionInstance_Check(value.toPyObjectHolder()->getPyObject());
+  }
+  static bool crossLater(const c10::IValue& value, int owner, c10::IValue* result,
+                         std::string& error);
+
   int owner_;
   Failure& failure_;
   std::unordered_map<const void*, c10::IValue> copies_;
 };
+
+// On the housekeeping thread, some time after the crossing that asked for it.
+bool Crossing::crossLater(const c10::IValue& value, int owner, c10::IValue* result,
+                          std::string& error) {
+  const PyGILState_STATE before = PyGILState_Ensure();
+  Failure failure;
+  if (holdsException(value)) {
+    PyObject* const exception = value.toPyObjectHolder()->getPyObject();
+    PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception)), exception);
+    takePythonError(failure);
+  } else {
+    guarded(failure, "passing on the result of a Future", [&] {
+      *result = Crossing(owner, failure).cross(value);
+    });
+  }
+  PyGILState_Release(before);
+  if (failure.kind == Failure::Kind::None) return true;
+  error = failure.type.empty() ? failure.message : failure.type + ": " + failure.message;
+  return false;
+}
 
 // ------------------------------------------------------------ torch's objects
 // The type that torch::jit::toIValue must be asked for, by the Python type.

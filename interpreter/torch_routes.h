@@ -19,10 +19,15 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
+#include <optional>
 #include <string>
 #include <typeinfo>
 
 struct _object;
+namespace c10 {
+struct FunctionSchema;
+}
 
 namespace multipy {
 
@@ -110,6 +115,27 @@ struct TorchRoutes {
   OwnedPointer (*disableProfiler)(int slot);
   void (*tracer)(int slot, void* make);                 // python_tracer::registerTracer
   void (*memoryTracer)(int slot, void* make);           // python_tracer::registerMemoryTracer
+
+  // --- settings, of which each interpreter has its own (interpreter_settings.h)
+  const void* (*defaultGenerator)(int slot);       // detail::getDefaultCPUGenerator()
+  void* (*globalContext)(int slot);                // at::globalContext()
+  /// c10::get_default_dtype() and its like: a caffe2::TypeMeta as its number.
+  std::uint16_t (*defaultDtype)(int slot);
+  std::uint16_t (*defaultComplexDtype)(int slot);
+  std::int8_t (*defaultScalarType)(int slot);      // get_default_dtype_as_scalartype()
+  void (*setDefaultDtype)(int slot, std::uint16_t dtype);
+
+  // --- decompositions, of which each interpreter has its own (decompositions.h)
+  /// jit::RegisterDecomposition(const FunctionSchema&, std::shared_ptr<Graph>)
+  void (*registerDecomposition)(int slot, const c10::FunctionSchema* schema,
+                                std::shared_ptr<void>* graph);
+  /// jit::GetDecomposition(const FunctionSchema&): std::optional<std::shared_ptr<Graph>>
+  std::optional<std::shared_ptr<void>> (*getDecomposition)(int slot,
+                                                           const c10::FunctionSchema* schema);
+
+  // --- levels of forward-mode autograd, of which each interpreter has its own
+  /// ForwardADLevel::try_get_by_idx(uint64_t): std::shared_ptr<ForwardADLevel>
+  std::shared_ptr<void> (*findForwardLevel)(int slot, std::uint64_t index);
 
   // --- the last writer wins in torch; here each interpreter has its own
   /// Functions without state, by address.

@@ -197,6 +197,37 @@ MULTIPY_ROUTE multipy::TorchRoutes::OwnedPointer multipy_route_disable_profiler(
 MULTIPY_ROUTE void multipy_route_tracer(void* make) { routes().tracer(slot(), make); }
 MULTIPY_ROUTE void multipy_route_memory_tracer(void* make) { routes().memoryTracer(slot(), make); }
 
+// --- settings
+MULTIPY_ROUTE const void* multipy_route_default_generator() {
+  return routes().defaultGenerator(slot());
+}
+MULTIPY_ROUTE void* multipy_route_global_context() { return routes().globalContext(slot()); }
+MULTIPY_ROUTE std::uint16_t multipy_route_default_dtype() { return routes().defaultDtype(slot()); }
+MULTIPY_ROUTE std::uint16_t multipy_route_default_complex_dtype() {
+  return routes().defaultComplexDtype(slot());
+}
+MULTIPY_ROUTE std::int8_t multipy_route_default_scalar_type() {
+  return routes().defaultScalarType(slot());
+}
+MULTIPY_ROUTE void multipy_route_set_default_dtype(std::uint16_t dtype) {
+  routes().setDefaultDtype(slot(), dtype);
+}
+
+// --- decompositions
+MULTIPY_ROUTE void multipy_route_register_decomposition(const c10::FunctionSchema* schema,
+                                                        std::shared_ptr<void>* graph) {
+  routes().registerDecomposition(slot(), schema, graph);
+}
+MULTIPY_ROUTE std::optional<std::shared_ptr<void>> multipy_route_get_decomposition(
+    const c10::FunctionSchema* schema) {
+  return routes().getDecomposition(slot(), schema);
+}
+
+// --- levels of forward-mode autograd
+MULTIPY_ROUTE std::shared_ptr<void> multipy_route_find_forward_level(std::uint64_t index) {
+  return routes().findForwardLevel(slot(), index);
+}
+
 // --- the last writer wins
 MULTIPY_ROUTE void multipy_route_print_handler(void* function) {
   routes().printHandler(slot(), function);

@@ -7,6 +7,7 @@
 #include <ATen/core/jit_type.h>
 
 #include "interpreter/failure.h"
+#include "interpreter/host_connection.h"
 #include "interpreter/torch_bridge.h"
 
 namespace multipy {
@@ -42,6 +43,7 @@ PyObject* complexToPython(c10::complex<double> value, Failure& failure) {
 }
 
 PyObject* anyListToPython(const c10::IValue& value, Failure& failure) {
+  const CrossingTogether together;
   const auto keep = [&](PyObject* item) { return fromNew(item, failure); };
   if (value.isIntList())
     return listToPython(value.toIntVector(), failure,
@@ -74,6 +76,7 @@ Reference namedTupleType(const c10::TupleType& type, Failure& failure) {
 }
 
 PyObject* tupleToPython(const c10::IValue& value, Failure& failure) {
+  const CrossingTogether together;
   const auto& elements = value.toTupleRef().elements();
   auto tuple = Reference::take(fromNew(PyTuple_New(static_cast<Py_ssize_t>(elements.size())), failure));
   if (!tuple) return nullptr;
@@ -89,6 +92,7 @@ PyObject* tupleToPython(const c10::IValue& value, Failure& failure) {
 }
 
 PyObject* dictToPython(const c10::IValue& value, Failure& failure) {
+  const CrossingTogether together;
   auto dict = Reference::take(fromNew(PyDict_New(), failure));
   if (!dict) return nullptr;
   for (const auto& entry : value.toGenericDict()) {
@@ -189,6 +193,7 @@ bool itemsFromPython(PyObject* sequence, std::vector<c10::IValue>* out, Failure&
 }
 
 bool listFromPython(PyObject* object, c10::IValue* out, Failure& failure) {
+  const CrossingTogether together;
   std::vector<c10::IValue> items;
   if (!itemsFromPython(object, &items, failure)) return false;
   c10::impl::GenericList list(commonType(items));
@@ -213,6 +218,7 @@ std::vector<std::string> tupleFields(PyObject* object) {
 }
 
 bool tupleFromPython(PyObject* object, c10::IValue* out, Failure& failure) {
+  const CrossingTogether together;
   std::vector<c10::IValue> items;
   if (!itemsFromPython(object, &items, failure)) return false;
   const std::vector<std::string> names = tupleFields(object);
@@ -234,6 +240,7 @@ bool isHashableKey(const c10::IValue& key) {
 }
 
 bool dictFromPython(PyObject* object, c10::IValue* out, Failure& failure) {
+  const CrossingTogether together;
   const Depth depth(failure);
   if (!depth) return false;
   // A list of pairs first: converting may run Python code that changes the dict.

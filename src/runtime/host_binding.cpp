@@ -9,6 +9,7 @@
 
 #include "multipy/runtime/Exception.h"
 #include "torch/ownership.h"
+#include "torch/future_link.h"
 #include "torch/torch_router.h"
 
 namespace multipy::runtime {
@@ -63,6 +64,12 @@ const TorchPython* torchPython(void* context) {
   return routing::torchPython(binding(context).slot());
 }
 
+c10::intrusive_ptr<c10::ivalue::Future> linkFuture(
+    void* context, const c10::intrusive_ptr<c10::ivalue::Future>& original, int owner,
+    CrossValue cross) {
+  return routing::linkFuture(original, owner, binding(context).slot(), cross);
+}
+
 }  // namespace
 
 HostBinding::HostBinding(loader::PrivateSpace& space, std::shared_ptr<const ModuleSources> sources)
@@ -78,6 +85,9 @@ HostBinding::HostBinding(loader::PrivateSpace& space, std::shared_ptr<const Modu
   services_.moduleSource = moduleSource;
   services_.torchPython = torchPython;
   services_.crossTensor = routing::crossTensor;
+  services_.openCrossing = routing::openCrossing;
+  services_.closeCrossing = routing::closeCrossing;
+  services_.linkFuture = linkFuture;
   services_.routes = &routing::torchRoutes();
 }
 

@@ -140,6 +140,7 @@ void InterpreterCore::takeDown() noexcept {
   gate_.waitUntilEmpty();
   if (stage_ >= Stage::Housekeeping) {
     if (stage_ == Stage::Initialized) {
+      routing::severFutures(slot_);
       routing::severGraphs(slot_);
       routing::closeDrops(slot_);
       routing::runHousekeeping(slot_, [this] { finalize(); });
@@ -151,7 +152,10 @@ void InterpreterCore::takeDown() noexcept {
   // A slot whose copies could not all be unloaded is not used again: its next
   // interpreter would be given libraries that have been used.
   const bool unloaded = stage_ < Stage::Space || unload();
-  if (stage_ >= Stage::Slot && unloaded) Ownership::process().release(slot_);
+  if (stage_ >= Stage::Slot && unloaded) {
+    routing::forgetSettings(slot_);
+    Ownership::process().release(slot_);
+  }
   stage_ = Stage::Nothing;
 }
 

@@ -15,6 +15,22 @@ namespace {
 
 #define MULTIPY_STRING "NSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE"
 
+constexpr SettingSymbols kSettings{
+    "_ZN2at6detail22getDefaultCPUGeneratorEv",
+    "_ZN2at13globalContextEv",
+    "_ZN3c1017get_default_dtypeEv",
+    "_ZN3c1031get_default_dtype_as_scalartypeEv",
+    "_ZN3c1025get_default_complex_dtypeEv",
+    "_ZN3c1017set_default_dtypeEN6caffe28TypeMetaE",
+};
+
+constexpr ForwardLevelSymbols kForwardLevels{
+    "_ZN5torch8autograd14ForwardADLevel12get_next_idxEv",
+    "_ZN5torch8autograd14ForwardADLevel11release_idxEm",
+    "_ZN5torch8autograd14ForwardADLevel10get_by_idxEm",
+    "_ZN5torch8autograd14ForwardADLevel14try_get_by_idxEm",
+};
+
 constexpr std::array kSymbols = {
     // --- operators and kernels (registration_router.cpp)
     RedirectedSymbol{
@@ -128,6 +144,23 @@ constexpr std::array kSymbols = {
     RedirectedSymbol{"_ZN5torch17CapturedTraceback17addPythonUnwinderEPNS0_6PythonE",
                      "multipy_route_unwinder",
                      "_ZN5torch17CapturedTraceback17addPythonUnwinder"},
+    // --- decompositions (decompositions.cpp)
+    RedirectedSymbol{
+        "_ZN5torch3jit21RegisterDecompositionERKN3c1014FunctionSchemaESt10shared_ptrINS0_5GraphEE",
+        "multipy_route_register_decomposition", "_ZN5torch3jit21RegisterDecomposition"},
+    RedirectedSymbol{"_ZN5torch3jit16GetDecompositionERKN3c1014FunctionSchemaE",
+                     "multipy_route_get_decomposition", "_ZN5torch3jit16GetDecomposition"},
+    // --- levels of forward-mode autograd (forward_levels.cpp)
+    RedirectedSymbol{kForwardLevels.find, "multipy_route_find_forward_level", "", false, false, true},
+    // --- settings (interpreter_settings.cpp)
+    RedirectedSymbol{kSettings.generator, "multipy_route_default_generator", "", false, false, true},
+    RedirectedSymbol{kSettings.context, "multipy_route_global_context", "", false, false, true},
+    RedirectedSymbol{kSettings.dtype, "multipy_route_default_dtype", "", false, false, true},
+    RedirectedSymbol{kSettings.scalarType, "multipy_route_default_scalar_type", "", false, false,
+                     true},
+    RedirectedSymbol{kSettings.complexDtype, "multipy_route_default_complex_dtype", "", false, true,
+                     true},
+    RedirectedSymbol{kSettings.setDtype, "multipy_route_set_default_dtype", "", false, false, true},
 };
 
 #undef MULTIPY_STRING
@@ -135,6 +168,9 @@ constexpr std::array kSymbols = {
 }  // namespace
 
 std::span<const RedirectedSymbol> redirectedSymbols() { return kSymbols; }
+
+const SettingSymbols& settingSymbols() { return kSettings; }
+const ForwardLevelSymbols& forwardLevelSymbols() { return kForwardLevels; }
 
 const BindingSymbols& bindingSymbols() {
   static constexpr BindingSymbols symbols{
@@ -154,6 +190,6 @@ std::string builtWithTorch() {
 }
 
 // Raise the number when the table or the meaning of a route changes.
-std::string tableVersion() { return "torch-routes-3/" + builtWithTorch(); }
+std::string tableVersion() { return "torch-routes-6/" + builtWithTorch(); }
 
 }  // namespace multipy::routing

@@ -29,6 +29,9 @@ struct RedirectedSymbol {
   bool defined = false;
   /// Not every build of this version of torch uses it (CUDA).
   bool optional = false;
+  /// Asks for a setting (interpreter_settings.h): a library that calls nothing
+  /// else of this table registers nothing with torch.
+  bool setting = false;
 };
 
 std::span<const RedirectedSymbol> redirectedSymbols();
@@ -42,6 +45,26 @@ struct BindingSymbols {
   const char* getPyInterpreter;
 };
 const BindingSymbols& bindingSymbols();
+
+/// Functions that interpreter_settings.cpp redirects in torch's shared libraries.
+struct SettingSymbols {
+  const char* generator;
+  const char* context;
+  const char* dtype;
+  const char* scalarType;
+  const char* complexDtype;
+  const char* setDtype;
+};
+const SettingSymbols& settingSymbols();
+
+/// Functions that forward_levels.cpp redirects there.
+struct ForwardLevelSymbols {
+  const char* open;
+  const char* close;
+  const char* get;
+  const char* find;
+};
+const ForwardLevelSymbols& forwardLevelSymbols();
 
 /// "2.13.0": what the headers said that this was compiled with.
 std::string builtWithTorch();

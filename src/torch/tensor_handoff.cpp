@@ -11,7 +11,9 @@
 //                       └──── Shared (counted) ◄── context of that DataPtr
 //
 // Further hops of what has crossed use the same Shared: chains do not grow. The
-// new storage cannot be resized, since its bytes belong to another.
+// new storage cannot be resized, since its bytes belong to another. Tensors of one
+// crossing (the arguments of a call, the parts of a result) that have a storage in
+// common have the new one in common, too.
 //
 // Dropping. The last DataPtr gives up the original StorageImpl, whose end may
 // need its owner's GIL (a numpy array, a Python object in its place). A thread
@@ -23,8 +25,7 @@
 //   the owner is gone                     never freed: the bytes may be its Python's
 #include "torch/tensor_handoff.h"
 
-#include <ATen/core/LegacyTypeDispatch.h>
-#include <ATen/ops/_sparse_coo_tensor_unsafe.h>
+#include <ATen/SparseCsrTensorUtils.h>
 #include <c10/core/Allocator.h>
 #include <c10/core/StorageImpl.h>
 #include <c10/core/TensorImpl.h>
@@ -33,7 +34,10 @@
 #include <atomic>
 #include <sstream>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "torch/crossed_layouts.h"
 #include "torch/graph_link.h"
 #include "torch/housekeeping.h"
 #include "torch/ownership.h"
@@ -131,13 +135,10 @@ const char* refusal(const at::Tensor& tensor, int owner) {
                                    DispatchKey::Functionalize})))
     return "it is a wrapper made by vmap, grad or functionalize, and means something only inside "
            "them. Pass it after the transformed function has returned";
-  if (tensor.is_nested()) return "it is a nested tensor. Pass its parts (tensor.unbind())";
-  if (tensor.is_quantized())
-    return "it is quantized. Pass tensor.int_repr() with its scale and zero point, or "
-           "tensor.dequantize()";
-  if (tensor.layout() != c10::kStrided && tensor.layout() != c10::kSparse)
-    return "only strided and sparse COO tensors can. Pass its parts (for compressed sparse "
-           "tensors: indices and values), or tensor.to_dense()";
+  if (tensor.layout() != c10::kStrided && tensor.layout() != c10::kMkldnn && !tensor.is_sparse() &&
+      !at::sparse_csr::is_sparse_compressed(tensor))
+    return "its layout is that of a Python subclass. Pass its parts (for a jagged nested tensor: "
+           "values() and offsets())";
   if (impl.has_symbolic_sizes_strides())
     return "its sizes are symbolic. Pass it outside of tracing or export";
   if (owner == kNone && tensor.requires_grad() && !tensor.is_leaf())
@@ -179,34 +180,50 @@ void keepGradients(const at::Tensor& original, at::Tensor& result, int owner) {
     linkGraph(original, result, owner);
 }
 
-at::Tensor crossStrided(const at::Tensor& tensor, int owner) {
-  const TensorImpl& from = *tensor.unsafeGetTensorImpl();
-  auto made = from.shallow_copy_and_detach(from.version_counter(),
-                                           /*allow_tensor_metadata_change=*/true);
-  if (from.has_storage()) {
-    StorageImpl& original = *from.unsafe_storage().unsafeGetStorageImpl();
-    DataPtr bytes = sharedBytes(from, original, owner);
-    made->set_storage_keep_dtype(c10::Storage(c10::make_intrusive<StorageImpl>(
-        StorageImpl::use_byte_size_t(), original.nbytes(), std::move(bytes),
-        /*allocator=*/nullptr, /*resizable=*/false)));
-  }
-  crossings.fetch_add(1, std::memory_order_relaxed);
-  at::Tensor result(std::move(made));
-  keepGradients(tensor, result, owner);
-  return result;
-}
+// The storages that have crossed so far within the crossing of this thread, so
+// that tensors which share one still do on the other side.
+struct Aliases {
+  int depth = 0;
+  std::vector<std::pair<const StorageImpl*, c10::Storage>> crossed;  // keep the originals alive
+};
+thread_local Aliases aliases;
 
-at::Tensor crossSparse(const at::Tensor& tensor, int owner) {
-  const at::AutoDispatchBelowADInplaceOrView belowAutograd;
-  at::Tensor result =
-      at::_sparse_coo_tensor_unsafe(crossStrided(tensor._indices(), owner),
-                                    crossStrided(tensor._values(), owner), tensor.sizes());
-  result._coalesced_(tensor.is_coalesced());
-  keepGradients(tensor, result, owner);
-  return result;
-}
+class Parts final : public PartCrossing {
+ public:
+  explicit Parts(int owner) : owner_(owner) {}
+
+  at::Tensor tensor(const at::Tensor& part) override {
+    const TensorImpl& from = *part.unsafeGetTensorImpl();
+    auto made = from.shallow_copy_and_detach(from.version_counter(),
+                                             /*allow_tensor_metadata_change=*/true);
+    if (from.has_storage()) made->set_storage_keep_dtype(storage(from));
+    return at::Tensor(std::move(made));
+  }
+
+  c10::Storage storage(const TensorImpl& of) override {
+    StorageImpl& original = *of.unsafe_storage().unsafeGetStorageImpl();
+    for (const auto& [known, crossed] : aliases.crossed) {
+      if (known == &original) return crossed;
+    }
+    DataPtr bytes = sharedBytes(of, original, owner_);
+    c10::Storage made(c10::make_intrusive<StorageImpl>(
+        StorageImpl::use_byte_size_t(), original.nbytes(), std::move(bytes),
+        /*allocator=*/nullptr, /*resizable=*/false));
+    if (aliases.depth > 0) aliases.crossed.emplace_back(&original, made);
+    return made;
+  }
+
+ private:
+  const int owner_;
+};
 
 }  // namespace
+
+void openCrossing() { ++aliases.depth; }
+
+void closeCrossing() {
+  if (--aliases.depth == 0) aliases.crossed.clear();
+}
 
 at::Tensor crossTensor(const at::Tensor& tensor, int owner, std::string& error) {
   if (!tensor.defined()) return tensor;
@@ -215,8 +232,11 @@ at::Tensor crossTensor(const at::Tensor& tensor, int owner, std::string& error) 
       error = describe(tensor, owner) + "it cannot be passed to another interpreter: " + why;
       return {};
     }
-    return tensor.layout() == c10::kSparse ? crossSparse(tensor, owner)
-                                           : crossStrided(tensor, owner);
+    Parts parts(owner);
+    at::Tensor result = crossLayout(tensor, parts);
+    keepGradients(tensor, result, owner);
+    crossings.fetch_add(1, std::memory_order_relaxed);
+    return result;
   } catch (const c10::Error& refused) {
     error = "handing over a tensor: torch refused: " + std::string(refused.what_without_backtrace());
   } catch (const std::exception& refused) {

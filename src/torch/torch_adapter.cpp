@@ -23,6 +23,8 @@
 #include <unordered_map>
 
 #include "multipy/runtime/Exception.h"
+#include "torch/forward_levels.h"
+#include "torch/interpreter_settings.h"
 #include "torch/ownership.h"
 #include "torch/python_binding.h"
 #include "torch/static_phase.h"
@@ -75,8 +77,8 @@ class TorchAdapter final : public loader::LibraryAdapter {
     const bool isTorch = isLibtorchPython(library.name());
     if (isTorch) verifyTorch(library, torchFiles(library.name()));
     Renames renames;
-    addRedirections(library, isTorch, renames);
-    if (!renames.undefined.empty() || isTorch) rememberRegistering(library, isTorch);
+    const bool registers = addRedirections(library, isTorch, renames);
+    if (registers || isTorch) rememberRegistering(library, isTorch);
     if (!isTorch && contains(library.bytes(), kAddressVariable))
       renames.undefined["getenv"] = "multipy_getenv";
     if (!renames.undefined.empty() || !renames.defined.empty()) renames.version = tableVersion();
@@ -86,6 +88,7 @@ class TorchAdapter final : public loader::LibraryAdapter {
   void beforeLoad(int slot, const fs::path& original) override {
     const auto registering = registeringName(original);
     if (!registering || slot == kDonorSlot) return;
+    if (isLibtorchPython(original)) redirect();
     if (!isDonated(*registering)) donate(original, *registering);
     StaticPhase::begin();
   }
@@ -98,7 +101,9 @@ class TorchAdapter final : public loader::LibraryAdapter {
       return;
     }
     StaticPhase::end();
-    if (handle && isLibtorchPython(original)) bindTorchPython(slot, handle);
+    if (!handle || !isLibtorchPython(original)) return;
+    redirect();  // again: import_redirection.h says why
+    bindTorchPython(slot, handle);
   }
 
   void mapped(int slot, const void* begin, const void* end) override {
@@ -111,12 +116,19 @@ class TorchAdapter final : public loader::LibraryAdapter {
   }
 
  private:
-  static void addRedirections(const elf::SharedObject& library, bool isTorch, Renames& renames) {
+  static void redirect() {
+    redirectSettings();
+    redirectForwardLevels();
+  }
+
+  // Does it call a function by which things are registered with torch?
+  static bool addRedirections(const elf::SharedObject& library, bool isTorch, Renames& renames) {
     static const auto* const byName = [] {
       auto* const table = new std::unordered_map<std::string_view, const RedirectedSymbol*>;
       for (const RedirectedSymbol& symbol : redirectedSymbols()) table->emplace(symbol.name, &symbol);
       return table;
     }();
+    bool registers = false;
     for (uint32_t index = 1; index < library.symbolCount(); ++index) {
       const elf::Symbol symbol = library.symbol(index);
       const auto found = byName->find(symbol.name);
@@ -125,7 +137,9 @@ class TorchAdapter final : public loader::LibraryAdapter {
       if (symbol.defined && !(isTorch && found->second->defined)) continue;
       (symbol.defined ? renames.defined
                       : renames.undefined)[std::string(symbol.name)] = found->second->route;
+      registers |= !found->second->setting;
     }
+    return registers;
   }
 
   void rememberRegistering(const elf::SharedObject& library, bool isTorch) {

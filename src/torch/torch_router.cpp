@@ -5,7 +5,10 @@
 #include <array>
 #include <atomic>
 
+#include "torch/decompositions.h"
 #include "torch/engine_router.h"
+#include "torch/forward_levels.h"
+#include "torch/interpreter_settings.h"
 #include "torch/once_per_process.h"
 #include "torch/process_slots.h"
 #include "torch/profiler_router.h"
@@ -28,9 +31,12 @@ TorchRoutes makeRoutes() {
   addRegistrationRoutes(routes);
   addPyInterpreterRoutes(routes);
   addOncePerProcessRoutes(routes);
+  addDecompositionRoutes(routes);
   addEngineRoutes(routes);
+  addForwardLevelRoutes(routes);
   addProfilerRoutes(routes);
   addProcessSlotRoutes(routes);
+  addSettingsRoutes(routes);
   addTracebackRoutes(routes);
   routes.onPurge = [](int slot, DropCaches drop) {
     if (slot >= 0 && slot < kMaxInterpreters) cacheDroppers()[slot].store(drop);
@@ -52,6 +58,8 @@ void purge(int slot) {
   if (slot < 0 || slot >= kMaxInterpreters) return;
   purgeRegistrations(slot);
   purgeOncePerProcess(slot);
+  purgeDecompositions(slot);
+  purgeForwardLevels(slot);
   purgeEngine(slot);
   purgeProfiler(slot);
   purgeProcessSlots(slot);

@@ -46,6 +46,11 @@ void prepareProcess();
 /// HostServices::crossTensor. `owner` is the slot the tensor comes from.
 at::Tensor crossTensor(const at::Tensor& tensor, int owner, std::string& error);
 
+/// Between the two, tensors that cross on this thread and have a storage in common
+/// have the crossed one in common as well. May be nested.
+void openCrossing();
+void closeCrossing();
+
 /// Runs `task` soon, on `slot`'s own housekeeping thread, which holds no GIL
 /// then. Dropping things that need `slot`'s GIL goes through it.
 /// Tasks given after stopHousekeeping() are refused (false).
@@ -60,12 +65,18 @@ void stopHousekeeping(int slot);
 /// 0. no GIL held, before drops are closed: autograd graphs of this slot that
 ///    C++ still holds on to are given up (graph_link.h).
 void severGraphs(int slot);
+///    Futures that wait on one side for the other are completed with an error
+///    (future_link.h).
+void severFutures(int slot);
 /// 1. no GIL held: drops that are under way end, later ones of this slot's
 ///    storages leak (counted) instead of running.
 void closeDrops(int slot);
 /// 2. with slot's GIL held: its kernels and table entries are removed.
 void purge(int slot);
 /// 3. after Py_FinalizeEx: Ownership::setDead.
+/// 4. after unloading, when no thread can be in the interpreter any more: its
+///    settings of torch are freed.
+void forgetSettings(int slot) noexcept;
 
 /// For tests and diagnosis.
 struct Statistics {

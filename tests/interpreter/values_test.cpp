@@ -1,5 +1,7 @@
 // Every IValue kind that has a Python form, there and back, checked by Python
 // itself: the module below says what type and value it was given.
+#include <chrono>
+#include <thread>
 #include <gtest/gtest.h>
 #include <multipy/runtime/deploy.h>
 #include <torch/csrc/jit/api/module.h>
@@ -246,6 +248,91 @@ def wait(f): return f.wait()
   auto mine = c10::make_intrusive<c10::ivalue::Future>(c10::TensorType::get());
   mine->markCompleted(at::full({2}, 5.0));
   EXPECT_TRUE(session.global("futures_module", "wait")({mine}).toIValue().toTensor().equal(at::full({2}, 5.0)));
+}
+
+constexpr const char* kLaterModule = R"py(
+import threading, torch
+
+waiting = []
+def promised():
+    f = torch.futures.Future()
+    waiting.append(f)
+    return f
+def fulfil(value): waiting.pop(0).set_result(value)
+def fail(text): waiting.pop(0).set_exception(ValueError(text))
+
+seen = []
+def when_done(f): f.add_done_callback(lambda done: seen.append(done.value()))
+def waited(f):
+    """A thread of Python's waits: nobody else is kept."""
+    thread = threading.Thread(target=lambda: seen.append(f.wait()))
+    thread.start()
+    return thread
+def after(f): return f.then(lambda done: done.value() + 1)
+def take(): return seen.pop(0) if seen else None
+)py";
+
+TEST_F(ValuesTest, AFutureOfPythonIsAwaitedInCpp) {
+  manager->registerModuleSource("later_module", kLaterModule);
+  const auto promised = [&] {
+    return session.global("later_module", "promised")(std::vector<Obj>()).toIValue().toFuture();
+  };
+  const auto tensors = promised(), lists = promised(), failing = promised();
+  EXPECT_FALSE(tensors->completed());
+  std::jthread later([&] {
+    auto other = manager->allInstances()[0].acquireSession();
+    other.global("later_module", "fulfil")({at::ones({3})});
+    other.global("later_module", "fulfil")({at::IValue(std::vector<int64_t>{1, 2})});
+    other.global("later_module", "fail")({"not kept"});
+  });
+  tensors->wait();
+  EXPECT_TRUE(tensors->value().toTensor().equal(at::ones({3})));
+  lists->wait();
+  EXPECT_EQ(at::IValue(lists->value().toList().get(1)).toInt(), 2);
+  failing->wait();
+  ASSERT_TRUE(failing->hasError());
+  EXPECT_NE(failing->tryRetrieveErrorMessage().find("not kept"), std::string::npos);
+}
+
+TEST_F(ValuesTest, AFutureOfCppIsAwaitedInPython) {
+  manager->registerModuleSource("later_module", kLaterModule);
+  for (const char* how : {"when_done", "waited"}) {
+    auto mine = c10::make_intrusive<c10::ivalue::Future>(c10::TensorType::get());
+    session.global("later_module", how)({mine});
+    mine->markCompleted(at::full({2}, 5.0));
+    at::IValue got;
+    for (int i = 0; i < 1000 && got.isNone(); ++i) {
+      got = session.global("later_module", "take")(std::vector<Obj>()).toIValue();
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    ASSERT_TRUE(got.isTensor()) << how;
+    EXPECT_TRUE(got.toTensor().equal(at::full({2}, 5.0)));
+  }
+  // There, on, and back again.
+  auto mine = c10::make_intrusive<c10::ivalue::Future>(c10::TensorType::get());
+  const auto after = session.global("later_module", "after")({mine}).toIValue().toFuture();
+  mine->markCompleted(at::ones({2}));
+  after->wait();
+  EXPECT_TRUE(after->value().toTensor().equal(at::full({2}, 2.0)));
+}
+
+TEST(Futures, OfAnInterpreterThatEndsGetAnError) {
+  c10::intrusive_ptr<c10::ivalue::Future> promised, kept;
+  auto mine = c10::make_intrusive<c10::ivalue::Future>(c10::TensorType::get());
+  {
+    InterpreterManager manager(1);
+    manager.registerModuleSource("later_module", kLaterModule);
+    auto session = manager.acquireOne();
+    promised = session.global("later_module", "promised")(std::vector<Obj>()).toIValue().toFuture();
+    session.global("later_module", "when_done")({mine});
+    kept = session.global("later_module", "after")({mine}).toIValue().toFuture();
+  }
+  for (const auto& future : {promised, kept}) {
+    future->wait();
+    ASSERT_TRUE(future->hasError());
+    EXPECT_NE(future->tryRetrieveErrorMessage().find("InterpreterManager"), std::string::npos);
+  }
+  mine->markCompleted(at::ones({1}));  // nobody waits for it any more
 }
 
 TEST_F(ValuesTest, ScriptModulesInBothDirectionsAndInTwoInterpreters) {

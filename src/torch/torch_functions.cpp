@@ -1,0 +1,35 @@
+#include "torch/torch_functions.h"
+
+#include <dlfcn.h>
+
+#include <mutex>
+#include <string>
+#include <string_view>
+
+#include "multipy/runtime/Exception.h"
+#include "torch/supported_torch.h"
+
+namespace multipy::routing {
+
+void redirectTorch(std::span<const loader::ImportRedirection> redirections) {
+  static std::mutex lock;
+  const std::lock_guard guard(lock);
+  // No other library is searched: there may be thousands.
+  loader::redirectImports(redirections, [](std::string_view path) {
+    const std::string_view name = path.substr(path.rfind('/') + 1);
+    return name.empty() || name.starts_with("libtorch") || name.starts_with("libc10");
+  });
+}
+
+void* torchFunction(const char* symbol) {
+  // With a handle dlsym() looks into libtorch_cpu and what it needs, and not into the program.
+  static void* const torch = ::dlopen("libtorch_cpu.so", RTLD_LAZY | RTLD_NOLOAD);
+  void* const found = torch ? ::dlsym(torch, symbol) : nullptr;
+  if (!found)
+    throw runtime::InternalError(std::string("looking for ") + symbol +
+                                 " in the libtorch_cpu.so of this process: not found; expected "
+                                 "torch " + builtWithTorch() + ", for which this was built");
+  return found;
+}
+
+}  // namespace multipy::routing

@@ -1,0 +1,213 @@
+// Settings of torch that belong to each interpreter: the default generator, the
+// default dtype, at::Context.
+#include <ATen/ATen.h>
+#include <ATen/CPUGeneratorImpl.h>
+#include <gtest/gtest.h>
+#include <multipy/runtime/deploy.h>
+
+#include <barrier>
+#include <thread>
+
+namespace multipy::runtime {
+namespace {
+
+constexpr int kInterpreters = 4;
+
+constexpr const char* kModule = R"py(
+import threading
+import torch
+
+def draws(seed, rounds, meet):
+    """Numbers of all kinds of draws; the others draw between any two of them."""
+    torch.manual_seed(seed)
+    seen = []
+    for _ in range(rounds):
+        meet()
+        layer = torch.nn.Linear(3, 2)
+        seen += [torch.rand(2), torch.randn(3), torch.randperm(5).float(), torch.empty(2).normal_(),
+                 torch.bernoulli(torch.full((4,), 0.5)), layer.weight.detach().flatten(),
+                 torch.nn.functional.dropout(torch.ones(5)), torch.multinomial(torch.ones(4), 2).float()]
+    return torch.cat([x.double() for x in seen])
+
+def no_meeting(): pass
+def draws_alone(seed, rounds): return draws(seed, rounds, no_meeting)
+
+def dtypes(name):
+    torch.set_default_dtype(getattr(torch, name))
+    return [str(torch.ones(1).dtype), str(torch.tensor(1.0).dtype), str(torch.get_default_dtype()),
+            str((torch.arange(3) / 2).dtype), str(torch.tensor(1j).dtype), str(torch.rand(2).dtype)]
+
+def deterministic(on):
+    torch.use_deterministic_algorithms(on)
+    try:
+        torch.zeros(4).put_(torch.tensor([0, 0]), torch.ones(2), accumulate=False)
+        refused = False
+    except RuntimeError as error:
+        refused = "deterministic" in str(error)
+    return [torch.are_deterministic_algorithms_enabled(), refused]
+
+def precision(name):
+    torch.set_float32_matmul_precision(name)
+    return torch.get_float32_matmul_precision()
+def asks_precision(): return torch.get_float32_matmul_precision()
+
+def drawn_in_a_thread(seed):
+    torch.manual_seed(seed)
+    got = []
+    thread = threading.Thread(target=lambda: got.append(torch.rand(3)))
+    thread.start()
+    thread.join()
+    return got[0]
+
+def in_backward(seed):
+    """Drawn while C++ runs a backward pass."""
+    class Draw(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x): return x * 1
+        @staticmethod
+        def backward(ctx, g): return g * torch.rand(3)
+    torch.manual_seed(seed)
+    x = torch.ones(3, requires_grad=True)
+    Draw.apply(x).sum().backward()
+    return x.grad
+
+def scripted(seed):
+    @torch.jit.script
+    def f():
+        return torch.rand(3)
+    torch.manual_seed(seed)
+    return f()
+)py";
+
+class InterpreterSettings : public testing::Test {
+ protected:
+  // One for all tests: torch is imported once. Each test sets what it looks at.
+  static void SetUpTestSuite() {
+    shared = new InterpreterManager(kInterpreters);
+    shared->registerModuleSource("settings_test", kModule);
+  }
+  static void TearDownTestSuite() { delete shared; }
+  inline static InterpreterManager* shared = nullptr;
+
+  /// call(k, session) in all interpreters at once.
+  template <typename Call>
+  void inAll(const Call& call) {
+    std::vector<std::jthread> threads;
+    for (int k = 0; k < kInterpreters; ++k)
+      threads.emplace_back([&, k] { call(k, manager.allInstances()[k].acquireSession()); });
+  }
+  static at::Tensor tensor(InterpreterSession& I, const char* function, std::vector<at::IValue> arguments) {
+    return I.global("settings_test", function)(arguments).toIValue().toTensor();
+  }
+  static std::vector<std::string> texts(InterpreterSession& I, const char* function,
+                                        std::vector<at::IValue> arguments) {
+    std::vector<std::string> all;
+    for (const auto& value : I.global("settings_test", function)(arguments).toIValue().toList())
+      all.push_back(at::IValue(value).toStringRef());
+    return all;
+  }
+
+  InterpreterManager& manager = *shared;
+};
+
+TEST_F(InterpreterSettings, SeededDrawsDoNotDependOnTheOthers) {
+  constexpr int kRounds = 50;
+  std::vector<at::Tensor> alone(kInterpreters), together(kInterpreters);
+  for (int k = 0; k < kInterpreters; ++k) {
+    auto I = manager.allInstances()[k].acquireSession();
+    alone[k] = tensor(I, "draws_alone", {100 + k, kRounds}).clone();
+  }
+  std::barrier gate(kInterpreters);
+  inAll([&](int k, InterpreterSession I) {
+    gate.arrive_and_wait();
+    together[k] = tensor(I, "draws_alone", {100 + k, kRounds}).clone();
+  });
+  for (int k = 0; k < kInterpreters; ++k) {
+    EXPECT_TRUE(at::equal(alone[k], together[k])) << k;
+    if (k > 0) {
+      EXPECT_FALSE(at::equal(alone[k], alone[0])) << k;
+    }
+  }
+}
+
+TEST_F(InterpreterSettings, EqualSeedsGiveWhatTheProcesssGeneratorGives) {
+  at::manual_seed(7);
+  const at::Tensor expected = at::rand({3});
+  const at::Tensor next = at::rand({3});
+  at::manual_seed(7);
+  EXPECT_TRUE(at::equal(at::rand({3}), expected));
+  inAll([&](int, InterpreterSession I) {
+    for (const char* how : {"drawn_in_a_thread", "in_backward", "scripted"})
+      EXPECT_TRUE(at::equal(tensor(I, how, {7}), expected)) << how;
+  });
+  // Nothing of all that touched the generator of C++.
+  EXPECT_TRUE(at::equal(at::rand({3}), next));
+}
+
+TEST_F(InterpreterSettings, UnseededGeneratorsDiffer) {
+  InterpreterManager fresh(2);
+  std::vector<at::Tensor> drawn;
+  for (const Interpreter& interpreter : fresh.allInstances())
+    drawn.push_back(interpreter.acquireSession().global("torch", "rand")({8}).toIValue().toTensor());
+  EXPECT_FALSE(at::equal(drawn[0], drawn[1]));
+}
+
+TEST_F(InterpreterSettings, EachHasItsDefaultDtype) {
+  using Texts = std::vector<std::string>;
+  const auto expected = [](const std::string& real, const std::string& complex) {
+    return Texts{real, real, real, real, complex, real};
+  };
+  std::barrier gate(kInterpreters);
+  inAll([&](int k, InterpreterSession I) {
+    gate.arrive_and_wait();
+    for (int round = 0; round < 100; ++round) {
+      const bool wide = k % 2;
+      EXPECT_EQ(texts(I, "dtypes", {wide ? "float64" : "float32"}),
+                wide ? expected("torch.float64", "torch.complex128")
+                     : expected("torch.float32", "torch.complex64"));
+    }
+  });
+  EXPECT_EQ(at::ones({1}).scalar_type(), at::kFloat);
+  EXPECT_EQ(at::get_default_dtype_as_scalartype(), at::kFloat);
+}
+
+TEST_F(InterpreterSettings, EachHasItsDeterministicMode) {
+  std::barrier gate(kInterpreters);
+  inAll([&](int k, InterpreterSession I) {
+    gate.arrive_and_wait();
+    for (int round = 0; round < 50; ++round) {
+      const bool on = k % 2;
+      const auto seen = I.global("settings_test", "deterministic")({on}).toIValue().toList();
+      EXPECT_EQ(at::IValue(seen.get(0)).toBool(), on);
+      EXPECT_EQ(at::IValue(seen.get(1)).toBool(), on) << "what the kernel saw";
+    }
+  });
+  EXPECT_FALSE(at::globalContext().deterministicAlgorithms());
+}
+
+TEST_F(InterpreterSettings, BeginWithTheProcesss) {
+  at::globalContext().setFloat32MatmulPrecision("high");
+  InterpreterManager later(1);
+  later.registerModuleSource("settings_test", kModule);
+  {
+    auto I = later.acquireOne();
+    EXPECT_EQ(I.global("settings_test", "asks_precision")({}).toIValue().toStringRef(), "high");
+    EXPECT_EQ(I.global("settings_test", "precision")({"medium"}).toIValue().toStringRef(), "medium");
+  }
+  EXPECT_EQ(at::globalContext().float32MatmulPrecision(), at::Float32MatmulPrecision::HIGH);
+  at::globalContext().setFloat32MatmulPrecision("highest");
+}
+
+TEST_F(InterpreterSettings, AreGoneWithTheInterpreter) {
+  for (int round = 0; round < 3; ++round) {
+    InterpreterManager short_lived(1);
+    short_lived.registerModuleSource("settings_test", kModule);
+    auto I = short_lived.acquireOne();
+    EXPECT_EQ(I.global("torch", "get_default_dtype")({}).toIValue().toScalarType(), at::kFloat);
+    texts(I, "dtypes", {"float64"});
+  }
+  EXPECT_EQ(at::ones({1}).scalar_type(), at::kFloat);
+}
+
+}  // namespace
+}  // namespace multipy::runtime
