@@ -5,6 +5,7 @@
 #include "torch/profiler_router.h"
 
 #include <torch/csrc/autograd/profiler_kineto.h>
+#include <torch/csrc/profiler/kineto_shim.h>
 #include <torch/csrc/profiler/orchestration/python_tracer.h>
 
 #include <memory>
@@ -101,6 +102,8 @@ void enable(int slot, const void* config, const void* activities, const void* sc
                               *static_cast<const Scopes*>(scopes));
   });
   Trace::process().begun(slot);
+  // All its events are of this interpreter's threads. In chrome://tracing: metadata.
+  if (!isProcess(slot)) profiling::addMetadataJson("multipy_interpreter", std::to_string(slot));
 }
 
 TorchRoutes::OwnedPointer disable(int slot) {
