@@ -1,0 +1,79 @@
+"""Runs programs (programs/<topic>/<name>.py) and records what each of them did.
+
+A program is an ordinary script. Its record is what it printed and the exception
+that ended it, if one did. It runs as `__main__`, as from the command line.
+
+Both sides of a comparison use this: `report()` is what interpreters are asked
+for, `reference.report()` is plain Python's side.
+"""
+
+import contextlib
+import io
+import json
+import os
+import pathlib
+import random
+import re
+import runpy
+import sys
+import tempfile
+import traceback
+
+FOLDER = pathlib.Path(__file__).parent / "programs"
+
+# Numbers and names that tell how much a Python has done before, and nothing about
+# the program: each is replaced by its first part.
+_COUNTED = re.compile(
+    r"(?P<kind>___torch_mangle_|<torch_package_|"
+    rf"{re.escape(tempfile.gettempdir())}/tmp)[a-z0-9_]+"
+)
+
+
+def record(name):
+    """What the program `name` ("topic/name") does."""
+    path = FOLDER / f"{name}.py"
+    output = io.StringIO()
+    error = None
+    # Warnings go to stderr. torch gives some of them once in the life of a process.
+    with contextlib.redirect_stdout(output), contextlib.redirect_stderr(io.StringIO()):
+        try:
+            runpy.run_path(str(path), run_name="__main__")
+        except BaseException as raised:  # SystemExit and KeyboardInterrupt are results, too
+            error = describe(raised, path)
+    return {"output": uncounted(output.getvalue()), "error": error}
+
+
+def uncounted(text):
+    return _COUNTED.sub(r"\g<kind>", text)
+
+
+def describe(error, path):
+    """Type and message of `error`, and the lines of the program that it passed through."""
+    frames = traceback.extract_tb(error.__traceback__)
+    description = {
+        "type": f"{type(error).__module__}.{type(error).__qualname__}",
+        "message": uncounted(str(error)),
+        "lines": [f"{frame.name}: {frame.line}" for frame in frames if frame.filename == str(path)],
+    }
+    error.__traceback__ = None  # its frames keep what the program made
+    return description
+
+
+def report(arguments):
+    """Records of some programs as JSON.
+
+    The arguments are one JSON object: `programs`, `seed` (of the order, which
+    is another one in each interpreter and round) and `progress`, a folder where
+    a file tells which program is under way: what is left there after a crash.
+    """
+    job, place = json.loads(arguments[0]), arguments[1]
+    sys.path[:] = [str(FOLDER)] + [p for p in sys.path if p != str(FOLDER)]
+    order = list(job["programs"])
+    random.Random(f"{job['seed']} {place}").shuffle(order)
+    progress = pathlib.Path(job["progress"], place)
+    records = {}
+    for name in order:
+        progress.write_text(name)
+        records[name] = record(name)
+    os.remove(progress)
+    return json.dumps(records)
