@@ -13,7 +13,7 @@ include_guard(GLOBAL)
 include("${CMAKE_CURRENT_LIST_DIR}/MultipyChoosePython.cmake")
 
 # Versions whose internals interpreter/ knows.
-set(MULTIPY_SUPPORTED_PYTHON 3.11)
+set(MULTIPY_SUPPORTED_PYTHON 3.11 3.13 3.14)
 
 set(_multipy_python_facts "${CMAKE_CURRENT_LIST_DIR}/python_facts.py")
 

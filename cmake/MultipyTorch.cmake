@@ -11,14 +11,14 @@ include_guard(GLOBAL)
 include("${CMAKE_CURRENT_LIST_DIR}/MultipyChoosePython.cmake")
 
 # Versions (major.minor) for which src/torch/ has a table of routed symbols.
-set(MULTIPY_SUPPORTED_TORCH 2.13)
+set(MULTIPY_SUPPORTED_TORCH 2.6 2.13 2.14)
 
 set(_multipy_torch_facts "${CMAKE_CURRENT_LIST_DIR}/torch_facts.py")
 
 # multipy_find_torch(<python>)
 #
-# Makes the targets and sets, in the caller, multipy_torch_{root,version,cxx11_abi},
-# or multipy_problem.
+# Makes the targets and sets, in the caller, multipy_torch_{root,version,cxx11_abi,kineto}
+# (the last: kineto's headers), or multipy_problem.
 function(multipy_find_torch python)
   multipy_read_facts(torch "${python}" "${_multipy_torch_facts}")
   if(NOT multipy_problem)
@@ -39,7 +39,7 @@ function(multipy_find_torch python)
   if(NOT TARGET multipy::torch)
     _multipy_add_torch_targets()
   endif()
-  foreach(fact root version cxx11_abi)
+  foreach(fact root version cxx11_abi kineto)
     set(multipy_torch_${fact} "${torch_${fact}}" PARENT_SCOPE)
   endforeach()
 endfunction()
@@ -61,11 +61,10 @@ function(_multipy_add_torch_targets)
   set(targets)
   set(files)
   foreach(library IN LISTS libraries)
-    set(file "${torch_root}/lib/lib${library}.so")
+    set(file "${torch_file_${library}}")
     add_library(multipy::lib${library} SHARED IMPORTED GLOBAL)
     set_target_properties(multipy::lib${library} PROPERTIES
-      IMPORTED_LOCATION "${file}"
-      IMPORTED_SONAME "lib${library}.so")
+      IMPORTED_LOCATION "${file}")
     list(APPEND targets multipy::lib${library})
     list(APPEND files "${file}")
   endforeach()

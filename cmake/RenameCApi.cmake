@@ -8,9 +8,9 @@
 # libinterpreter.so has.
 #
 #   nm, objcopy        tools
-#   python             the static libpython; in its copy _PyImport_FindSharedFuncptr
-#                      is weak, since interpreter/ has its own, and the debug
-#                      information is gone (40 MB; names stay)
+#   python             the static libpython; in its copy the functions are weak of
+#                      which interpreter/ has its own, and the debug information
+#                      is gone (40 MB; names stay)
 #   code               the static library of interpreter/
 #   output             folder for the results: the same file names, and capi.syms
 cmake_minimum_required(VERSION 3.24)
@@ -23,6 +23,13 @@ function(run)
   endif()
   set(output "${output}" PARENT_SCOPE)
 endfunction()
+
+# Functions of CPython that interpreter/ replaces; not every version has each.
+set(weaken)
+foreach(name _PyImport_FindSharedFuncptr PyThread_hang_thread)
+  string(REPLACE "Py" "Pz" private_name "${name}")
+  list(APPEND weaken --weaken-symbol=${name} --weaken-symbol=${private_name})
+endforeach()
 
 get_filename_component(python_name "${python}" NAME)
 get_filename_component(code_name "${code}" NAME)
@@ -48,7 +55,6 @@ file(COPY "${python}" "${code}" DESTINATION "${folder}")
 file(CHMOD "${folder}/${python_name}" "${folder}/${code_name}"
   PERMISSIONS OWNER_READ OWNER_WRITE GROUP_READ WORLD_READ)
 run("${objcopy}" --strip-debug --remove-section=.gnu.lto_* "--redefine-syms=${renames}"
-    --weaken-symbol=_PyImport_FindSharedFuncptr --weaken-symbol=_PzImport_FindSharedFuncptr
-    "${folder}/${python_name}")
+    ${weaken} "${folder}/${python_name}")
 run("${objcopy}" "--redefine-syms=${renames}" "${folder}/${code_name}")
 file(TOUCH "${renames}")

@@ -1,13 +1,17 @@
 """Prints what the build must know of the torch that this Python would import.
 
 torch itself is not imported (that takes seconds, and a build needs no GPU):
-its folder is found as import would find it and read as files.
+its folder is found as import would find it and read as files. Two layouts are
+known: the wheel's, with everything below torch/, and a distribution's (Debian),
+whose torch/ has links to libraries and headers in the system's folders.
 """
 import importlib.util
 import os
 import re
 import runpy
 import sys
+
+LIBRARIES = ("torch", "torch_cpu", "c10", "torch_cuda", "c10_cuda")
 
 
 def folder():
@@ -19,18 +23,29 @@ def folder():
     return os.path.dirname(spec.origin)
 
 
+def damaged(problem):
+    sys.exit(f"reading the torch that {sys.executable} imports: {problem}. Its installation is "
+             "damaged, or its headers and CMake files are a package of their own (Debian: "
+             "libtorch-dev) that is missing; install what is missing or reinstall torch.")
+
+
 def read(path, mode="r"):
     try:
         with open(path, mode) as file:
             return file.read()
     except OSError as error:
-        sys.exit(f"reading the torch that {sys.executable} imports: {error}. Its installation "
-                 "is damaged or is not an official wheel; reinstall torch.")
+        damaged(error)
 
 
-def compile_definitions(root):
+def existing(paths):
+    """The first of the paths that exists; the first of all where none does."""
+    return next(filter(os.path.exists, paths), paths[0])
+
+
+def compile_definitions(root, libraries):
     """What torch's own CMake package gives to users of its headers."""
-    targets = read(os.path.join(root, "share/cmake/Caffe2/Caffe2Targets.cmake"))
+    targets = read(existing([os.path.join(root, "share/cmake/Caffe2/Caffe2Targets.cmake"),
+                             os.path.join(libraries, "cmake/Caffe2/Caffe2Targets.cmake")]))
     found = re.search(r'torch_cpu PROPERTIES\s+INTERFACE_COMPILE_DEFINITIONS "([^"]*)"', targets)
     return found.group(1) if found else ""
 
@@ -38,14 +53,22 @@ def compile_definitions(root):
 def main():
     root = folder()
     version = runpy.run_path(os.path.join(root, "version.py"))["__version__"]
-    c10 = read(os.path.join(root, "lib/libc10.so"), "rb")
+    files = {name: os.path.realpath(os.path.join(root, f"lib/lib{name}.so")) for name in LIBRARIES}
+    # Names of std::string in libc10's symbol table say which of libstdc++'s two ABIs it speaks.
+    cxx11_abi = int(b"St7__cxx1112basic_string" in read(files["c10"], "rb"))
+    headers = os.path.dirname(os.path.realpath(os.path.join(root, "include/torch")))
+    if not os.path.isdir(os.path.join(headers, "torch")):
+        damaged(f"there is no {root}/include/torch")
     facts = {
         "root": root,
         "version": version,
-        # Names of std::string in libc10's symbol table say which of libstdc++'s two ABIs it speaks.
-        "cxx11_abi": int(b"St7__cxx1112basic_string" in c10),
-        "definitions": "|".join(filter(None, compile_definitions(root).split(";"))),
-        "cuda": int(os.path.exists(os.path.join(root, "lib/libtorch_cuda.so"))),
+        "cxx11_abi": cxx11_abi,
+        "definitions": "|".join(
+            filter(None, compile_definitions(root, os.path.dirname(files["c10"])).split(";"))),
+        "cuda": int(os.path.exists(files["torch_cuda"])),
+        # The profiler's headers name kineto's by their plain names.
+        "kineto": existing([os.path.join(root, "include/kineto"), os.path.join(headers, "kineto")]),
+        **{f"file_{name}": file for name, file in files.items()},
     }
     for name, value in facts.items():
         print(f"{name}={value}")

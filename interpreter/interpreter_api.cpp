@@ -5,6 +5,7 @@
 #include "interpreter/host_connection.h"
 #include "interpreter/lifecycle.h"
 #include "interpreter/objects.h"
+#include "interpreter/python_version.h"
 #include "interpreter/reference.h"
 #include "interpreter/threads.h"
 #include "interpreter/values.h"
@@ -23,12 +24,13 @@ void release() { PyEval_SaveThread(); }
 
 bool holdsGil() {
   PyThreadState* mine = PyGILState_GetThisThreadState();
-  return mine && mine == _PyThreadState_UncheckedGet();
+  return mine && mine == attachedThreadState();
 }
 
 void discardThreadState(void* given) {
   auto* state = static_cast<PyThreadState*>(given);
   PyThreadState_Clear(state);
+  forgetItsThread(state);
   PyThreadState_Delete(state);
 }
 

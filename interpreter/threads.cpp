@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "interpreter/host_connection.h"
+#include "interpreter/python_version.h"
 
 namespace {
 
@@ -62,12 +63,15 @@ struct Start {
   void* argument;
 };
 
+constinit thread_local bool startedByPython = false;
+
 void* runInInterpreter(void* given) {
   // Also when the thread ends by pthread_exit, as CPython's daemon threads do:
   // that unwinds the stack.
   struct Ending {
     ~Ending() { started().ending(); }
   } const ending;
+  startedByPython = true;
   const std::unique_ptr<Start> start(static_cast<Start*>(given));
   const auto* host = multipy::host();
   host->setCurrent(host->slot);
@@ -91,3 +95,13 @@ extern "C" int __wrap_pthread_create(pthread_t* thread, const pthread_attr_t* at
     started().notStarted();
   return error;
 }
+
+#if MULTIPY_PYTHON_HANGS_THREADS
+// Overrides CPython's own of the same name (Python/thread_pthread.h), which the
+// build makes weak. A thread of the host's never comes here: the host enters no
+// interpreter that has been finalised.
+extern "C" void PyThread_hang_thread() {
+  if (startedByPython) pthread_exit(nullptr);
+  for (;;) pause();
+}
+#endif

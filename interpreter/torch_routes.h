@@ -1,6 +1,6 @@
 // Where a private libtorch_python's redirected calls end up.
 //
-// libtorch_python calls some thirty functions that change state which
+// libtorch_python calls some forty functions that change state which
 // libtorch_cpu has once per process. In private copies those calls are renamed
 // to functions of libinterpreter.so (torch_shims.cpp), which know their
 // interpreter's number statically and pass it on to this table, implemented by
@@ -23,10 +23,12 @@
 #include <optional>
 #include <string>
 #include <typeinfo>
+#include <vector>
 
 struct _object;
 namespace c10 {
 struct FunctionSchema;
+struct OperatorName;
 }
 
 namespace multipy {
@@ -89,7 +91,6 @@ struct TorchRoutes {
 
   // --- autograd's engine, one per interpreter
   void (*engine)(int slot, void* stub);                 // autograd::set_default_engine_stub
-  void (*compiledAutograd)(int slot, void* function);   // Engine::set_compiled_autograd
   /// Engine::execute_with_graph_task(const std::shared_ptr<GraphTask>&,
   ///                                 c10::intrusive_ptr<Node>, InputBuffer&&)
   c10::intrusive_ptr<c10::ivalue::Future> (*executeGraphTask)(int slot, void* engine,
@@ -97,6 +98,26 @@ struct TorchRoutes {
                                                               void* inputs);
   /// Engine::thread_main(const std::shared_ptr<GraphTask>&)
   void (*engineThread)(int slot, void* engine, const void* task);
+
+  // --- compiled autograd (compiled_autograd.h)
+  void (*compiledAutograd)(int slot, void* function);   // Engine::set_compiled_autograd
+  /// Engine::execute(const edge_list&, const variable_list&, bool, bool, bool, const edge_list&)
+  std::vector<at::Tensor> (*engineExecute)(int slot, void* engine, const void* roots,
+                                           const void* inputs, bool keepGraph, bool createGraph,
+                                           bool accumulate, const void* outputs);
+  /// PyCompilerGuard(std::unique_ptr<PyCompilerInterface>&&), ~PyCompilerGuard(),
+  /// getPyCompilerInterface(): const std::unique_ptr<PyCompilerInterface>&
+  void (*beginCompiling)(int slot, void* interface);
+  void (*endCompiling)(int slot);
+  const void* (*compilerInterface)(int slot);
+
+  // --- operators by name (visible_operators.h): shared pointers to jit::Operator
+  std::vector<std::shared_ptr<void>> (*allOperators)(int slot);  // jit::getAllOperators()
+  /// jit::getAllOperatorsFor(Symbol): a reference; jit::getAllSortedOperatorsFor(Symbol)
+  const void* (*operatorsFor)(int slot, std::uint32_t symbol);
+  std::vector<std::shared_ptr<void>> (*sortedOperatorsFor)(int slot, std::uint32_t symbol);
+  /// jit::findOperatorFor(const OperatorName&)
+  std::shared_ptr<void> (*findOperator)(int slot, const c10::OperatorName* name);
 
   // --- the profiler, in one interpreter at a time
   /// A std::unique_ptr as it is returned: one pointer, through memory.
@@ -115,6 +136,14 @@ struct TorchRoutes {
   OwnedPointer (*disableProfiler)(int slot);
   void (*tracer)(int slot, void* make);                 // python_tracer::registerTracer
   void (*memoryTracer)(int slot, void* make);           // python_tracer::registerMemoryTracer
+
+  // --- process groups by name (process_groups.h)
+  /// c10d::register_process_group(const std::string&, const c10::intrusive_ptr<ProcessGroup>&)
+  void (*registerProcessGroup)(int slot, const std::string* name, const void* group);
+  /// c10d::resolve_process_group(const std::string&): c10::intrusive_ptr<ProcessGroup>
+  OwnedPointer (*resolveProcessGroup)(int slot, const std::string* name);
+  void (*unregisterProcessGroup)(int slot, const std::string* name);
+  void (*unregisterAllProcessGroups)(int slot);
 
   // --- settings, of which each interpreter has its own (interpreter_settings.h)
   const void* (*defaultGenerator)(int slot);       // detail::getDefaultCPUGenerator()
@@ -147,6 +176,8 @@ struct TorchRoutes {
   void (*stackFetcher)(int slot, std::function<std::string()>* fetcher);
   /// lazy::GetPythonFramesFunction(): this interpreter's std::function to assign to
   void* (*lazyFrames)(int slot);
+  /// torch::detail::setPyObjectConversionImpl(const PyObjectConversionInterface*)
+  void (*objectConversion)(int slot, void* conversion);
   /// CapturedTraceback::addPythonUnwinder(Python*)
   void (*unwinder)(int slot, void* unwinder);
 };

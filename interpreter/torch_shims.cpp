@@ -9,6 +9,7 @@
 #include <string>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "interpreter/host_connection.h"
 #include "interpreter/reference.h"
@@ -171,9 +172,6 @@ MULTIPY_ROUTE void multipy_route_unregister_opaque_type(const std::string* name)
 
 // --- autograd's engine
 MULTIPY_ROUTE void multipy_route_engine(void* stub) { routes().engine(slot(), stub); }
-MULTIPY_ROUTE void multipy_route_compiled_autograd(void* function) {
-  routes().compiledAutograd(slot(), function);
-}
 MULTIPY_ROUTE c10::intrusive_ptr<c10::ivalue::Future> multipy_route_execute_graph_task(
     void* engine, const void* task, void* root, void* inputs) {
   return routes().executeGraphTask(slot(), engine, task, root, inputs);
@@ -196,6 +194,55 @@ MULTIPY_ROUTE multipy::TorchRoutes::OwnedPointer multipy_route_disable_profiler(
 }
 MULTIPY_ROUTE void multipy_route_tracer(void* make) { routes().tracer(slot(), make); }
 MULTIPY_ROUTE void multipy_route_memory_tracer(void* make) { routes().memoryTracer(slot(), make); }
+
+// --- compiled autograd
+MULTIPY_ROUTE void multipy_route_compiled_autograd(void* function) {
+  routes().compiledAutograd(slot(), function);
+}
+MULTIPY_ROUTE std::vector<at::Tensor> multipy_route_engine_execute(
+    void* engine, const void* roots, const void* inputs, bool keepGraph, bool createGraph,
+    bool accumulate, const void* outputs) {
+  return routes().engineExecute(slot(), engine, roots, inputs, keepGraph, createGraph, accumulate,
+                                outputs);
+}
+MULTIPY_ROUTE void multipy_route_begin_compiling(void*, void* interface) {
+  routes().beginCompiling(slot(), interface);
+}
+MULTIPY_ROUTE void multipy_route_end_compiling(void*) { routes().endCompiling(slot()); }
+MULTIPY_ROUTE const void* multipy_route_compiler_interface() {
+  return routes().compilerInterface(slot());
+}
+
+// --- operators by name
+MULTIPY_ROUTE std::vector<std::shared_ptr<void>> multipy_route_all_operators() {
+  return routes().allOperators(slot());
+}
+MULTIPY_ROUTE const void* multipy_route_operators_for(std::uint32_t symbol) {
+  return routes().operatorsFor(slot(), symbol);
+}
+MULTIPY_ROUTE std::vector<std::shared_ptr<void>> multipy_route_sorted_operators_for(
+    std::uint32_t symbol) {
+  return routes().sortedOperatorsFor(slot(), symbol);
+}
+MULTIPY_ROUTE std::shared_ptr<void> multipy_route_find_operator(const c10::OperatorName* name) {
+  return routes().findOperator(slot(), name);
+}
+
+// --- process groups by name
+MULTIPY_ROUTE void multipy_route_register_process_group(const std::string* name,
+                                                        const void* group) {
+  routes().registerProcessGroup(slot(), name, group);
+}
+MULTIPY_ROUTE multipy::TorchRoutes::OwnedPointer multipy_route_resolve_process_group(
+    const std::string* name) {
+  return routes().resolveProcessGroup(slot(), name);
+}
+MULTIPY_ROUTE void multipy_route_unregister_process_group(const std::string* name) {
+  routes().unregisterProcessGroup(slot(), name);
+}
+MULTIPY_ROUTE void multipy_route_unregister_all_process_groups() {
+  routes().unregisterAllProcessGroups(slot());
+}
 
 // --- settings
 MULTIPY_ROUTE const void* multipy_route_default_generator() {
@@ -239,6 +286,9 @@ MULTIPY_ROUTE void multipy_route_source_location(void* function) {
 MULTIPY_ROUTE void multipy_route_warn(void* function) { routes().warn(slot(), function); }
 MULTIPY_ROUTE void multipy_route_stack_fetcher(std::function<std::string()>* fetcher) {
   routes().stackFetcher(slot(), fetcher);
+}
+MULTIPY_ROUTE void multipy_route_object_conversion(void* conversion) {
+  routes().objectConversion(slot(), conversion);
 }
 MULTIPY_ROUTE void* multipy_route_lazy_frames() { return routes().lazyFrames(slot()); }
 MULTIPY_ROUTE void multipy_route_unwinder(void* unwinder) { routes().unwinder(slot(), unwinder); }

@@ -13,11 +13,13 @@ namespace multipy::runtime {
 namespace {
 
 // Everything in the environment that torch lies in belongs to that environment:
-// .../site-packages/torch/lib/libtorch_python.so.
+// .../site-packages/torch/lib/libtorch_python.so. A distribution's torch lies
+// among the system's libraries and brings none of its own.
 std::shared_ptr<const loader::IsolationPolicy> policyAround(const std::filesystem::path& library) {
-  const auto sitePackages = library.parent_path().parent_path().parent_path();
-  return std::make_shared<const loader::IsolationPolicy>(
-      std::vector<std::filesystem::path>{sitePackages});
+  std::vector<std::filesystem::path> roots;
+  const auto torch = library.parent_path().parent_path();
+  if (torch.filename() == "torch") roots.push_back(torch.parent_path());
+  return std::make_shared<const loader::IsolationPolicy>(std::move(roots));
 }
 
 struct Donor {

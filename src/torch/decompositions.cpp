@@ -23,9 +23,16 @@ using c10::FunctionSchema;
 using torch::autograd::impl::JitDecompInterface;
 using torch::jit::Graph;
 using torch::jit::GraphFunction;
-using Functions = std::unordered_map<const FunctionSchema*, std::shared_ptr<GraphFunction>>;
 
-// As torch does, an operator is known by the address of its schema.
+// As in torch: what is registered first runs, what is registered last is shown.
+struct Decomposition {
+  std::shared_ptr<GraphFunction> function;
+  std::shared_ptr<Graph> graph;
+};
+
+// As in torch, an operator is known by the address of its schema.
+using ByOperator = std::unordered_map<const FunctionSchema*, Decomposition>;
+
 class Decompositions {
  public:
   static Decompositions& process() {
@@ -33,31 +40,32 @@ class Decompositions {
     return *one;
   }
 
-  void set(int slot, const FunctionSchema& schema, std::shared_ptr<GraphFunction> function) {
+  void add(int slot, const FunctionSchema& schema, Decomposition decomposition) {
     const std::unique_lock guard(lock_);
-    std::swap(functions_[slot][&schema], function);
-  }  // an earlier one goes here, without the lock
+    const auto [place, added] = all_[slot].try_emplace(&schema, decomposition);
+    if (!added) std::swap(place->second.graph, decomposition.graph);
+  }  // what is not wanted goes with the caller's argument, without the lock
 
-  std::shared_ptr<GraphFunction> find(int slot, const FunctionSchema& schema) const {
-    if (slot < 0 || slot >= kMaxInterpreters) return nullptr;
+  Decomposition find(int slot, const FunctionSchema& schema) const {
+    if (slot < 0 || slot >= kMaxInterpreters) return {};
     const std::shared_lock guard(lock_);
-    const auto found = functions_[slot].find(&schema);
-    return found == functions_[slot].end() ? nullptr : found->second;
+    const auto found = all_[slot].find(&schema);
+    return found == all_[slot].end() ? Decomposition{} : found->second;
   }
 
   void clear(int slot) {
-    Functions gone;
+    ByOperator gone;
     const std::unique_lock guard(lock_);
-    std::swap(functions_[slot], gone);
+    std::swap(all_[slot], gone);
   }
 
  private:
   mutable std::shared_mutex lock_;
-  std::array<Functions, kMaxInterpreters> functions_;  // guarded by lock_
+  std::array<ByOperator, kMaxInterpreters> all_;  // guarded by lock_
 };
 
 std::shared_ptr<GraphFunction> ofCurrent(const FunctionSchema& schema) {
-  return Decompositions::process().find(Ownership::process().current(), schema);
+  return Decompositions::process().find(Ownership::process().current(), schema).function;
 }
 
 // What autograd asks: this interpreter's decompositions first, then torch's own.
@@ -69,7 +77,8 @@ class OfCurrentInterpreter final : public JitDecompInterface {
     return ofCurrent(schema) || (torchs_ && torchs_->has_jit_decomposition(schema));
   }
 
-  void run_jit_decomposition(const c10::OperatorHandle& op, torch::jit::Stack* stack) const override {
+  void run_jit_decomposition(const c10::OperatorHandle& op,
+                             torch::jit::Stack* stack) const override {
     const std::shared_ptr<GraphFunction> function = ofCurrent(op.schema());
     if (!function) {
       TORCH_CHECK(torchs_, "this build of torch has no decompositions");
@@ -107,14 +116,13 @@ void registerDecomposition(int slot, const FunctionSchema* schema, std::shared_p
   }
   installOnce();
   // The simple executor: the arguments may be tensors of any kind, batched ones included.
-  Decompositions::process().set(
-      slot, *schema,
-      std::make_shared<GraphFunction>(schema->name(), graph, nullptr,
-                                      torch::jit::ExecutorExecutionMode::SIMPLE));
+  auto function = std::make_shared<GraphFunction>(schema->name(), graph, nullptr,
+                                                  torch::jit::ExecutorExecutionMode::SIMPLE);
+  Decompositions::process().add(slot, *schema, {std::move(function), std::move(graph)});
 }
 
 std::optional<std::shared_ptr<void>> getDecomposition(int slot, const FunctionSchema* schema) {
-  if (const auto function = Decompositions::process().find(slot, *schema)) return function->graph();
+  if (const auto own = Decompositions::process().find(slot, *schema).graph) return own;
   return torch::jit::GetDecomposition(*schema);
 }
 

@@ -10,8 +10,7 @@
 //     ourselves, when it is first used.
 //   - those threads are made by libtorch_cpu and do not know their interpreter:
 //     they enter it where they begin to work (thread_main).
-//   - compiled autograd takes over the whole process's engine, by torch's design:
-//     one interpreter at a time may have it.
+//   - compiled autograd takes over the whole process's engine: compiled_autograd.h.
 #include "torch/engine_router.h"
 
 #include <ATen/core/ivalue.h>
@@ -20,7 +19,9 @@
 
 #include <mutex>
 
+#include "torch/compiled_autograd.h"
 #include "torch/per_interpreter.h"
+#include "torch/versions/torch_version.h"
 
 namespace multipy::routing {
 namespace {
@@ -28,8 +29,7 @@ namespace {
 using torch::autograd::Engine;
 using torch::autograd::GraphTask;
 using torch::autograd::InputBuffer;
-using torch::autograd::Node;
-using NodePointer = c10::intrusive_ptr<Node>;
+using version::NodePointer;
 using GraphTaskPointer = std::shared_ptr<GraphTask>;
 
 // ------------------------------------------------------- the default engine
@@ -68,8 +68,12 @@ c10::intrusive_ptr<c10::ivalue::Future> executeGraphTask(int slot, void* engineA
                                                          void* inputs) {
   Engine& engine = *static_cast<Engine*>(engineAddress);
   startThreadsOnce(slot, engine);
-  return engine.Engine::execute_with_graph_task(*static_cast<const GraphTaskPointer*>(task),
-                                                std::move(*static_cast<NodePointer*>(root)),
+  const auto& graphTask = *static_cast<const GraphTaskPointer*>(task);
+  NodePointer first = std::move(*static_cast<NodePointer*>(root));
+  if (NodePointer compiled = takeCompiledRoot(graphTask, first))
+    return engine.Engine::execute_with_graph_task(graphTask, std::move(compiled),
+                                                  InputBuffer(torch::autograd::variable_list()));
+  return engine.Engine::execute_with_graph_task(graphTask, std::move(first),
                                                 std::move(*static_cast<InputBuffer*>(inputs)));
 }
 
@@ -82,43 +86,6 @@ void engineThread(int slot, void* engine, const void* task) {
   static_cast<Engine*>(engine)->Engine::thread_main(*static_cast<const GraphTaskPointer*>(task));
 }
 
-// ------------------------------------------------------- compiled autograd
-
-struct CompiledAutograd {
-  std::mutex lock;
-  int holder = kNone;  // guarded by lock
-  static CompiledAutograd& process() {
-    static auto* const one = new CompiledAutograd;
-    return *one;
-  }
-};
-
-void setCompiledAutograd(int slot, void* function) {
-  CompiledAutograd& state = CompiledAutograd::process();
-  const auto compiled = reinterpret_cast<Engine::compiled_autograd_fn>(function);
-  int holder = kNone;
-  {
-    const std::lock_guard guard(state.lock);
-    holder = state.holder;
-    if (holder == kNone || holder == slot) {
-      Engine::set_compiled_autograd(compiled);
-      state.holder = compiled ? slot : kNone;
-      return;
-    }
-  }
-  TORCH_CHECK(!compiled, "enabling compiled autograd in interpreter ", slot, ": interpreter ", holder,
-              " of this process is using it. torch has one compiled autograd per process: use it "
-              "in one interpreter at a time, or leave it off");
-}
-
-void releaseCompiledAutograd(int slot) {
-  CompiledAutograd& state = CompiledAutograd::process();
-  const std::lock_guard guard(state.lock);
-  if (state.holder != slot) return;
-  Engine::set_compiled_autograd(nullptr);
-  state.holder = kNone;
-}
-
 }  // namespace
 
 void addEngineRoutes(TorchRoutes& routes) {
@@ -128,12 +95,10 @@ void addEngineRoutes(TorchRoutes& routes) {
   };
   routes.executeGraphTask = executeGraphTask;
   routes.engineThread = engineThread;
-  routes.compiledAutograd = setCompiledAutograd;
 }
 
 void purgeEngine(int slot) {
   if (slot < 0 || slot >= kMaxInterpreters) return;
-  releaseCompiledAutograd(slot);
   engines().clear(slot);
   startedEngines()[slot].store(nullptr);
 }

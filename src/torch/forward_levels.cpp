@@ -91,13 +91,16 @@ void closeCurrent(std::uint64_t index) {
   levels ? levels->close(index) : Originals::all().close(index);
 }
 
-std::shared_ptr<Level> findCurrent(std::uint64_t index) { return findOf(Ownership::entered(), index); }
+std::shared_ptr<Level> findCurrent(std::uint64_t index) {
+  return findOf(Ownership::entered(), index);
+}
 
 std::shared_ptr<Level> getCurrent(std::uint64_t index) {
   if (!levelsOf(Ownership::entered())) return Originals::all().get(index);
   std::shared_ptr<Level> level = findCurrent(index);
-  TORCH_CHECK(level, "Trying to access a forward AD level with an invalid index. This index was "
-                     "either not created or is already deleted.");
+  TORCH_CHECK(level,
+              "Trying to access a forward AD level with an invalid index. This index was "
+              "either not created or is already deleted.");
   return level;
 }
 

@@ -14,6 +14,7 @@
 #include "torch/housekeeping.h"
 #include "torch/ownership.h"
 #include "torch/torch_router.h"
+#include "torch/versions/torch_version.h"
 
 namespace multipy::routing {
 namespace {
@@ -95,8 +96,8 @@ class GraphLink final : public torch::autograd::Node {
 
 void linkGraph(const at::Tensor& original, at::Tensor& result, int owner) {
   torch::autograd::set_history(
-      result, c10::make_intrusive<GraphLink>(torch::autograd::collect_next_edges(original),
-                                             incarnation(owner)));
+      result, version::makeNode<GraphLink>(torch::autograd::collect_next_edges(original),
+                                           incarnation(owner)));
 }
 
 void severGraphs(int slot) {

@@ -44,11 +44,11 @@ struct Originals {
   static Function find(const char* name) {
     // In libtorch_cpu and what it needs, and not in the program: there a function
     // may stand for a stub of its own, which calls what we redirect.
-    static void* const torch = ::dlopen("libtorch_cpu.so", RTLD_LAZY | RTLD_NOLOAD);
+    static void* const torch = ::dlopen(loadedTorchCpu().c_str(), RTLD_LAZY | RTLD_NOLOAD);
     void* const found = torch ? ::dlsym(torch, name) : nullptr;
     if (!found)
       throw runtime::InternalError(std::string("looking for ") + name +
-                                   " in the libtorch_cpu.so of this process: not found; expected "
+                                   " in libtorch_cpu of this process: not found; expected "
                                    "torch " + builtWithTorch() + ", for which this was built");
     return reinterpret_cast<Function>(found);
   }

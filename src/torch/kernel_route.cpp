@@ -5,12 +5,17 @@
 #include <string>
 #include <unordered_map>
 
+#include "torch/kernel_lookup.h"
+
 namespace multipy::routing {
 namespace {
 
 using c10::DispatchKey;
 using c10::DispatchKeySet;
 using c10::KernelFunction;
+
+// Tells our kernels from C++'s in torch's lists.
+const std::string kDebug = "multipy: routed";
 
 // Kernels taken away while calls were in them: rare, so one place for all cells.
 struct Retired {
@@ -144,52 +149,56 @@ void KernelRoute::install(Installed wanted) {
   installed_ = Installed::Nothing;
   if (wanted == Installed::Nothing) return;
 
-  KernelFunction earlier = earlierKernel();
-  earlier_.store(earlier.isValid() ? new KernelFunction(std::move(earlier)) : nullptr);
   KernelFunction kernel = wanted == Installed::Fallthrough
                               ? KernelFunction::makeFallthrough()
                               : KernelFunction::makeFromBoxedFunctor(
                                     std::make_unique<RouteFunctor>(this));
   auto& dispatcher = c10::Dispatcher::singleton();
   if (isFallback_)
-    handle_.emplace(dispatcher.registerFallback(key_, std::move(kernel), "multipy: routed"));
+    handle_.emplace(dispatcher.registerFallback(key_, std::move(kernel), kDebug));
   else
     handle_.emplace(dispatcher.registerImpl(name_, key_, std::move(kernel), std::nullopt, nullptr,
-                                            "multipy: routed"));
+                                            kDebug));
   installed_ = wanted;
 }
 
-// What a call finds at this key while our route is not in the table.
-KernelFunction KernelRoute::earlierKernel() const {
-  if (isFallback_) return {};
-  const auto op = c10::Dispatcher::singleton().findOp(name_);
-  if (!op) return {};
-  const auto& entry = op->operatorDef_->op;
-  if (c10::isAliasDispatchKey(key_)) {
-    const auto kernels = entry.kernels_.find(key_);
-    if (kernels == entry.kernels_.end() || kernels->second.empty()) return {};
-    return kernels->second.front().kernel;
-  }
-  const int index = c10::getDispatchTableIndexForDispatchKey(key_);
-  return index < 0 ? KernelFunction{} : entry.dispatchTable_[index];
+bool KernelRoute::isInstalledAs(const c10::impl::AnnotatedKernel& kernel) const {
+  return isInstalled() && kernel.debug == kDebug;
 }
 
 void KernelRoute::call(const c10::OperatorHandle& op, DispatchKeySet keys, torch::jit::Stack* stack) {
   const int slot = Ownership::process().current();
-  bool fallthrough = false;
-  if (KernelCell* const cell = find(slot); cell && !cell->empty()) {
-    const KernelCell::Call inside(*cell);
-    if (const InterpreterKernel* const kernel = inside.kernel()) {
-      if (!kernel->fallthrough) return kernel->function.callBoxed(op, keys, stack);
-      fallthrough = true;
-    }
+  if (callOwn(slot, op, keys, stack)) return;
+  if (isFallback_) failNoKernel(op, slot);
+
+  // The others' kernel here is not for us; ours may be registered at another key.
+  const DispatchKey key = keys.highestPriorityTypeId();
+  std::optional<ChosenKernel> chosen = chooseKernel(slot, op.operatorDef_->op, key);
+  if (chosen && chosen->own) {
+    if (chosen->own->callOwn(slot, op, keys, stack)) return;
+    chosen.reset();  // dropped meanwhile
   }
-  if (!fallthrough) {
-    const KernelFunction* const earlier = earlier_.load();
-    if (!earlier) failNoKernel(op, slot);
-    if (!earlier->isFallthrough()) return earlier->callBoxed(op, keys, stack);
-  }
-  op.redispatchBoxed(keys & DispatchKeySet(DispatchKeySet::FULL_AFTER, key_), stack);
+  if (!chosen) failNoKernel(op, slot);
+  if (chosen->shared.isFallthrough())
+    op.redispatchBoxed(keys & DispatchKeySet(DispatchKeySet::FULL_AFTER, key), stack);
+  else
+    chosen->shared.callBoxed(op, keys, stack);
+}
+
+bool KernelRoute::callOwn(int slot, const c10::OperatorHandle& op, DispatchKeySet keys,
+                          torch::jit::Stack* stack) {
+  KernelCell* const cell = find(slot);
+  if (!cell || cell->empty()) return false;
+  const KernelCell::Call inside(*cell);
+  const InterpreterKernel* const kernel = inside.kernel();
+  if (!kernel) return false;
+  // The key that led here: this route's own may be an alias, which covers several.
+  if (kernel->fallthrough)
+    op.redispatchBoxed(
+        keys & DispatchKeySet(DispatchKeySet::FULL_AFTER, keys.highestPriorityTypeId()), stack);
+  else
+    kernel->function.callBoxed(op, keys, stack);
+  return true;
 }
 
 void KernelRoute::failNoKernel(const c10::OperatorHandle& op, int slot) const {

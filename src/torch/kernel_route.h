@@ -5,9 +5,10 @@
 // the kernel of the interpreter that the thread is in:
 //
 //   dispatch table ──► functor ──► route ──► cell of the current slot ──► kernel
-//                                    └──► the C++ kernel that was there before
+//                                    └──► what torch would choose for this
+//                                         interpreter (kernel_lookup.h)
 //
-// Calls take no lock. A kernel that is taken away while calls run in it (Python
+// Calls of one's own kernel take no lock. A kernel that is taken away while calls run in it (Python
 // may drop a library inside one of its own kernels) lives on until the last of
 // them has returned: each cell counts the calls that are inside, a kernel taken
 // away is first made unreachable, then freed when the count is seen at zero.
@@ -97,6 +98,8 @@ class KernelRoute {
   void removeAll(int slot, std::vector<Removed>& removed);
 
   bool isInstalled() const noexcept { return installed_ != Installed::Nothing; }
+  /// Is this entry of torch's list of kernels ours?
+  bool isInstalledAs(const c10::impl::AnnotatedKernel& kernel) const;
   bool hasKernelOf(int slot) const;
   std::size_t kernels() const noexcept { return registrations_.size(); }
 
@@ -117,7 +120,9 @@ class KernelRoute {
   /// Publishes the newest kernel of `slot` and brings the dispatcher up to date.
   void refresh(int slot);
   void install(Installed wanted);
-  c10::KernelFunction earlierKernel() const;
+  /// False if `slot` has no kernel here.
+  bool callOwn(int slot, const c10::OperatorHandle& op, c10::DispatchKeySet keys,
+               torch::jit::Stack* stack);
   [[noreturn]] void failNoKernel(const c10::OperatorHandle& op, int slot) const;
 
   static constexpr int kCellsPerChunk = 16;
@@ -128,9 +133,6 @@ class KernelRoute {
   const bool isFallback_;
   std::vector<Registration> registrations_;
   std::array<std::atomic<Chunk*>, kMaxInterpreters / kCellsPerChunk> chunks_{};
-  // The kernel that was in the table before ours. A new one for each
-  // installation; old ones stay for calls that still read them.
-  std::atomic<const c10::KernelFunction*> earlier_{nullptr};
   Installed installed_ = Installed::Nothing;
   std::optional<c10::RegistrationHandleRAII> handle_;
 };

@@ -1,14 +1,13 @@
 #include "torch/once_per_process.h"
 
 #include <ATen/core/class_type.h>
-#include <torch/csrc/distributed/c10d/control_plane/Handlers.hpp>
-#include <torch/csrc/jit/frontend/schema_type_parser.h>
 #include <torch/csrc/jit/ir/ir.h>
 #include <torch/csrc/jit/runtime/operator.h>
 #include <torch/custom_class.h>
 
 #include <array>
 #include <atomic>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <set>
@@ -16,6 +15,15 @@
 
 #include "torch/ownership.h"
 #include "torch/static_phase.h"
+#include "torch/versions/torch_version.h"
+
+// Not every distribution of torch ships the header of this one, Handlers.hpp.
+namespace c10d::control_plane {
+class Request;
+class Response;
+using HandlerFunc = std::function<void(const Request&, Response&)>;
+void registerHandler(const std::string& name, HandlerFunc function);
+}  // namespace c10d::control_plane
 
 namespace multipy::routing {
 namespace {
@@ -136,7 +144,7 @@ void registerOpaqueType(int slot, const std::string* name) {
   const std::lock_guard guard(types.lock);
   auto& users = types.users[*name];
   // The first one registers; one that comes again gets torch's own answer.
-  if (users.empty() || users.contains(slot)) torch::jit::registerOpaqueType(*name);
+  if (users.empty() || users.contains(slot)) version::registerOpaqueType(*name);
   users.insert(slot);
 }
 
@@ -146,7 +154,7 @@ void removeOpaqueUser(OpaqueTypes& types, const std::string& name, int slot) {
   if (found == types.users.end() || found->second.erase(slot) == 0) return;
   if (!found->second.empty()) return;
   types.users.erase(found);
-  torch::jit::unregisterOpaqueType(name);
+  version::unregisterOpaqueType(name);
 }
 
 void unregisterOpaqueType(int slot, const std::string* name) {

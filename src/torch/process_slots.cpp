@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "torch/per_interpreter.h"
+#include "torch/versions/torch_version.h"
 
 namespace multipy::routing {
 namespace {
@@ -32,6 +33,12 @@ PerInterpreter<Warn>& warners() {
   static auto* const table = new PerInterpreter<Warn>;
   return *table;
 }
+
+PerInterpreter<void*>& objectConversions() {
+  static auto* const table = new PerInterpreter<void*>;
+  return *table;
+}
+void* objectConversion() { return objectConversions().current(); }
 
 void print(const std::string& text) {
   const auto handler = printHandlers().current();
@@ -74,6 +81,11 @@ void addProcessSlotRoutes(TorchRoutes& routes) {
     warners().set(slot, function);
     installOnce<torch::jit::tracer::setWarn, warn>();
   };
+  routes.objectConversion = [](int slot, void* conversion) {
+    objectConversions().set(slot, conversion);
+    static std::once_flag once;
+    std::call_once(once, version::installObjectConversion<objectConversion>);
+  };
 }
 
 void purgeProcessSlots(int slot) {
@@ -82,6 +94,7 @@ void purgeProcessSlots(int slot) {
   callstacks().clear(slot);
   sourceLocations().clear(slot);
   warners().clear(slot);
+  objectConversions().clear(slot);
 }
 
 }  // namespace multipy::routing

@@ -6,7 +6,6 @@
 
 #include <torch/csrc/autograd/profiler_kineto.h>
 #include <torch/csrc/profiler/kineto_shim.h>
-#include <torch/csrc/profiler/orchestration/python_tracer.h>
 
 #include <memory>
 #include <mutex>
@@ -14,6 +13,7 @@
 #include <string>
 
 #include "torch/per_interpreter.h"
+#include "torch/versions/torch_version.h"
 
 namespace multipy::routing {
 namespace {
@@ -89,9 +89,8 @@ void beginTrace(int slot, const Begin& begin) {
 
 void prepare(int slot, const void* config, const void* activities, const void* filter) {
   beginTrace(slot, [&] {
-    profiling::prepareProfiler(*static_cast<const ProfilerConfig*>(config),
-                               *static_cast<const Activities*>(activities),
-                               *static_cast<const profiling::ActivityFilter*>(filter));
+    version::prepareProfiler(*static_cast<const ProfilerConfig*>(config),
+                             *static_cast<const Activities*>(activities), filter);
   });
 }
 
@@ -118,43 +117,25 @@ TorchRoutes::OwnedPointer disable(int slot) {
 
 // ------------------------------------------------------- Python's stack and memory
 
-namespace tracing = torch::profiler::impl::python_tracer;
-
-// What torch uses where there is no Python.
-struct NoTracer final : tracing::PythonTracerBase {
-  void stop() override {}
-  void restart() override {}
-  void register_gc_callback() override {}
-  std::vector<std::shared_ptr<torch::profiler::impl::Result>> getEvents(
-      std::function<c10::time_t(c10::approx_time_t)>, std::vector<tracing::CompressedEvent>&,
-      c10::time_t) override {
-    return {};
-  }
-};
-
-struct NoMemoryTracer final : tracing::PythonMemoryTracerBase {
-  void start() override {}
-  void stop() override {}
-  void export_memory_history(const std::string&) override {}
-};
+namespace tracing = version::tracing;
 
 PerInterpreter<tracing::MakeFn>& tracers() {
   static auto* const table = new PerInterpreter<tracing::MakeFn>;
   return *table;
 }
-PerInterpreter<tracing::MakeMemoryFn>& memoryTracers() {
-  static auto* const table = new PerInterpreter<tracing::MakeMemoryFn>;
+PerInterpreter<version::MakeMemoryTracer>& memoryTracers() {
+  static auto* const table = new PerInterpreter<version::MakeMemoryTracer>;
   return *table;
 }
 
 std::unique_ptr<tracing::PythonTracerBase> makeTracer(torch::profiler::impl::RecordQueue* queue) {
   const auto make = tracers().current();
-  return make ? make(queue) : std::make_unique<NoTracer>();
+  return make ? make(queue) : std::make_unique<version::NoTracer>();
 }
 
-std::unique_ptr<tracing::PythonMemoryTracerBase> makeMemoryTracer() {
+std::unique_ptr<version::MemoryTracer> makeMemoryTracer() {
   const auto make = memoryTracers().current();
-  return make ? make() : std::make_unique<NoMemoryTracer>();
+  return make ? make() : std::make_unique<version::NoMemoryTracer>();
 }
 
 }  // namespace
@@ -169,7 +150,7 @@ void addProfilerRoutes(TorchRoutes& routes) {
   };
   routes.memoryTracer = [](int slot, void* make) {
     memoryTracers().set(slot, make);
-    installOnce<tracing::registerMemoryTracer, makeMemoryTracer>();
+    installOnce<version::registerMemoryTracer, makeMemoryTracer>();
   };
 }
 

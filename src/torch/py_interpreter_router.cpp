@@ -6,8 +6,6 @@
 #include <c10/core/TensorImpl.h>
 #include <c10/core/impl/GPUTrace.h>
 #include <c10/core/impl/PyInterpreter.h>
-#include <c10/core/impl/PyInterpreterHooks.h>
-#include <c10/core/impl/PyObjectSlot.h>
 #include <c10/util/python_stub.h>
 
 #include <array>
@@ -19,6 +17,7 @@
 
 #include "multipy/runtime/Exception.h"
 #include "torch/ownership.h"
+#include "torch/versions/torch_version.h"
 
 namespace multipy::routing {
 namespace {
@@ -26,7 +25,6 @@ namespace {
 using c10::TensorImpl;
 using c10::impl::PyInterpreter;
 using c10::impl::PyInterpreterVTable;
-using c10::impl::PyObjectSlot;
 using Table = PyInterpreterVTable;
 
 bool isInterpreter(int slot) noexcept { return slot >= 0 && slot < kMaxInterpreters; }
@@ -57,9 +55,7 @@ const Table& ownerOf(const PyObject* object) {
   return table ? *table : deadTable();
 }
 
-const PyObject* objectOf(const TensorImpl* tensor) {
-  return const_cast<TensorImpl*>(tensor)->pyobj_slot()->load_pyobj();
-}
+using version::objectOf;
 
 const Table& current(const char* doing) {
   const Table* const table = tableOf(Ownership::process().current());
@@ -100,17 +96,18 @@ void tell(void (Table::*event)(Parameters...) const, Arguments... arguments) {
   if (const Table* table = tableOf(Ownership::process().current())) (table->*event)(arguments...);
 }
 
-struct Router final : Table {
+struct Owners {
+  template <typename Thing>
+  static const Table& of(const Thing* thing) {
+    return ownerOf(thing);
+  }
+};
+
+struct Router final : version::Table<Owners> {
   std::string name() const override { return "multipy"; }
 
   // --- about one object
   void incref(PyObject* object) const override { ownerOf(object).incref(object); }
-  void decref(PyObject* object) const override { ownerOf(object).decref(object); }
-  bool try_incref(const PyObjectSlot& slot) const override {
-    const PyObject* const object = slot.load_pyobj();
-    return object && ownerOf(object).try_incref(slot);
-  }
-  size_t refcnt(PyObject* object) const override { return ownerOf(object).refcnt(object); }
   void reportErrorCallback(PyObject* callback, c10::DispatchKey key) const override {
     ownerOf(callback).reportErrorCallback(callback, key);
   }
@@ -140,9 +137,6 @@ struct Router final : Table {
   }
   bool is_contiguous(const TensorImpl* t, at::MemoryFormat format) const override {
     return ownerOf(t).is_contiguous(t, format);
-  }
-  c10::SymBool sym_is_contiguous(const TensorImpl* t, at::MemoryFormat format) const override {
-    return ownerOf(t).sym_is_contiguous(t, format);
   }
   bool is_strides_like(const TensorImpl* t, at::MemoryFormat format) const override {
     return ownerOf(t).is_strides_like(t, format);
@@ -204,15 +198,9 @@ PyInterpreter* routerInterpreter() {
   return one;
 }
 
-struct Hooks final : c10::impl::PyInterpreterHooksInterface {
-  PyInterpreter* getPyInterpreter() const override { return routerInterpreter(); }
-};
-
-constexpr const char* kHooksName = "PyInterpreterHooks";  // what libc10 asks its registry for
-
 // ------------------------------------------------------- registries of the copies
 
-using HooksRegistry = std::remove_pointer_t<decltype(c10::impl::PyInterpreterHooksRegistry())>;
+using version::HooksRegistry;
 
 // One for each slot and one for the donor, made anew for each interpreter: what
 // an earlier one registered is code of a library that is gone. It is leaked, not
@@ -237,18 +225,13 @@ void* hooksRegistry(int slot) {
 void registerPyInterpreter() {
   static std::once_flag once;
   std::call_once(once, [] {
-    auto* const registry = c10::impl::PyInterpreterHooksRegistry();
-    const bool taken = registry->Has(kHooksName);
-    if (!taken)
-      registry->Register(kHooksName,
-                         [] { return std::unique_ptr<c10::impl::PyInterpreterHooksInterface>(
-                                  std::make_unique<Hooks>()); });
-    if (taken || c10::impl::getGlobalPyInterpreter() != routerInterpreter())
+    version::setProcessInterpreter<routerInterpreter>();
+    if (version::processInterpreter() != routerInterpreter())
       throw runtime::UnsupportedTorchError(
           "preparing this process for private Python interpreters: its libtorch is connected to a "
           "Python already (libtorch_python has been loaded, `import torch` in the host's own "
           "Python). Create the first InterpreterManager before torch is imported there",
-          {"libc10's PyInterpreterHooks: expected none registered, found one"});
+          {"the process's PyInterpreter: expected none registered, found one"});
     deadTable();
   });
 }

@@ -1,19 +1,14 @@
-// The table for torch 2.13. See docs of each route in interpreter/torch_routes.h.
-#include <torch/headeronly/version.h>
-
+// The table of symbols: what is the same in all versions of torch is here, the
+// rest in versions/. See docs of each route in interpreter/torch_routes.h.
+#include <algorithm>
 #include <array>
 
+#include "torch/mangled_names.h"
 #include "torch/supported_torch.h"
-
-// What this table names was read in 2.13.0. Another version: check each name,
-// its signature, and the private members that src/torch uses, then raise this.
-static_assert(TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR == 13,
-              "src/torch knows torch 2.13 only");
+#include "torch/versions/torch_version.h"
 
 namespace multipy::routing {
 namespace {
-
-#define MULTIPY_STRING "NSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE"
 
 constexpr SettingSymbols kSettings{
     "_ZN2at6detail22getDefaultCPUGeneratorEv",
@@ -31,20 +26,17 @@ constexpr ForwardLevelSymbols kForwardLevels{
     "_ZN5torch8autograd14ForwardADLevel14try_get_by_idxEm",
 };
 
-constexpr std::array kSymbols = {
+constexpr const char* kResolveProcessGroup =
+    "_ZN4c10d21resolve_process_groupERK" MULTIPY_STRING;
+constexpr const char* kCompilerInterface =
+    "_ZN5torch6dynamo8autograd22getPyCompilerInterfaceEv";
+
+constexpr std::array kCommonSymbols = {
     // --- operators and kernels (registration_router.cpp)
     RedirectedSymbol{
         "_ZN5torch7LibraryC1ENS0_4KindE" MULTIPY_STRING
         "St8optionalIN3c1011DispatchKeyEEPKcj",
         "multipy_route_library_construct", "_ZN5torch7LibraryC"},
-    RedirectedSymbol{
-        "_ZNR5torch7Library4_defEON3c1014FunctionSchemaEPNS1_12OperatorNameERKSt6vectorINS_"
-        "10headeronly3TagESaIS8_EENS_17_RegisterOrVerifyE",
-        "multipy_route_library_define", "_ZNR5torch7Library4_def"},
-    RedirectedSymbol{
-        "_ZNR5torch7Library4_defEOSt7variantIJN3c1012OperatorNameENS2_14FunctionSchemaEEEONS_"
-        "11CppFunctionERKSt6vectorINS_10headeronly3TagESaISB_EE",
-        "multipy_route_library_define_with_kernel", "_ZNR5torch7Library4_def"},
     RedirectedSymbol{"_ZNR5torch7Library5_implEPKcONS_11CppFunctionENS_17_RegisterOrVerifyE",
                      "multipy_route_library_implement", "_ZNR5torch7Library5_impl"},
     RedirectedSymbol{"_ZNR5torch7Library9_fallbackEONS_11CppFunctionE",
@@ -62,53 +54,23 @@ constexpr std::array kSymbols = {
     RedirectedSymbol{"_ZN5torch6detail19getTorchApiFunctionERKN3c1014OperatorHandleE",
                      "multipy_route_torch_api_function", "", true},
     // --- one Python interpreter for the whole process (py_interpreter_router.cpp)
-    RedirectedSymbol{"_ZN3c104impl26PyInterpreterHooksRegistryB5cxx11Ev",
-                     "multipy_route_hooks_registry", "_ZN3c104impl26PyInterpreterHooksRegistry"},
     RedirectedSymbol{"_ZN3c104impl8GPUTrace9set_traceEPKNS0_13PyInterpreterE",
                      "multipy_route_gpu_trace", "_ZN3c104impl8GPUTrace9set_trace", false, true},
     // --- once per process (once_per_process.cpp)
-    RedirectedSymbol{"_ZN5torch6detail10class_baseC2ERK" MULTIPY_STRING
-                     "S9_S7_RKSt9type_infoSC_",
-                     "multipy_route_custom_class", "_ZN5torch6detail10class_baseC"},
     RedirectedSymbol{"_ZN3c109ClassType9addMethodEPN5torch3jit8FunctionE",
                      "multipy_route_add_method", "_ZN3c109ClassType9addMethod"},
-    RedirectedSymbol{
-        "_ZN5torch25registerCustomClassMethodESt10unique_ptrINS_3jit8FunctionESt14default_"
-        "deleteIS2_EE",
-        "multipy_route_custom_class_method", "_ZN5torch25registerCustomClassMethod"},
     RedirectedSymbol{"_ZN5torch3jit16registerOperatorEONS0_8OperatorE",
                      "multipy_route_register_operator", "_ZN5torch3jit16registerOperator"},
     RedirectedSymbol{"_ZN4c10d13control_plane15registerHandlerERK" MULTIPY_STRING
                      "St8functionIFvRKNS0_7RequestERNS0_8ResponseEEE",
                      "multipy_route_register_handler", "_ZN4c10d13control_plane15registerHandler"},
-    RedirectedSymbol{"_ZN5torch3jit18registerOpaqueTypeERK" MULTIPY_STRING,
-                     "multipy_route_register_opaque_type",
-                     "_ZN5torch3jit18registerOpaqueType"},
-    RedirectedSymbol{"_ZN5torch3jit20unregisterOpaqueTypeERK" MULTIPY_STRING,
-                     "multipy_route_unregister_opaque_type",
-                     "_ZN5torch3jit20unregisterOpaqueType"},
     // --- autograd's engine (engine_router.cpp)
     RedirectedSymbol{"_ZN5torch8autograd23set_default_engine_stubEPFRNS0_6EngineEvE",
                      "multipy_route_engine", "_ZN5torch8autograd23set_default_engine_stub"},
     RedirectedSymbol{
-        "_ZN5torch8autograd6Engine21set_compiled_autogradEPFSt6vectorIN2at6TensorESaIS4_EERKN"
-        "3c1013intrusive_ptrINS0_4NodeENS7_6detail34intrusive_target_default_null_typeIS9_EEEE"
-        "RKNS0_9GraphTaskEbRKS2_INS0_4EdgeESaISJ_EEE",
-        "multipy_route_compiled_autograd", "_ZN5torch8autograd6Engine21set_compiled_autograd"},
-    RedirectedSymbol{
-        "_ZN5torch8autograd6Engine23execute_with_graph_taskERKSt10shared_ptrINS0_9GraphTaskEEN"
-        "3c1013intrusive_ptrINS0_4NodeENS7_6detail34intrusive_target_default_null_typeIS9_EEEE"
-        "ONS0_11InputBufferE",
-        "multipy_route_execute_graph_task", "_ZN5torch8autograd6Engine23execute_with_graph_task"},
-    RedirectedSymbol{
         "_ZN5torch8autograd6Engine11thread_mainERKSt10shared_ptrINS0_9GraphTaskEE",
         "multipy_route_engine_thread", "_ZN5torch8autograd6Engine11thread_main"},
     // --- the profiler (profiler_router.cpp)
-    RedirectedSymbol{
-        "_ZN5torch8autograd8profiler15prepareProfilerERKNS_8profiler4impl14ProfilerConfigERKSt3set"
-        "INS3_12ActivityTypeESt4lessIS8_ESaIS8_EERKSt13unordered_mapIS8_St13unordered_setI"
-        MULTIPY_STRING "St4hashISM_ESt8equal_toISM_ESaISM_EESN_IS8_ESP_IS8_ESaISt4pairIKS8_SS_EEE",
-        "multipy_route_prepare_profiler", "_ZN5torch8autograd8profiler15prepareProfiler"},
     RedirectedSymbol{
         "_ZN5torch8autograd8profiler14enableProfilerERKNS_8profiler4impl14ProfilerConfigERKSt3set"
         "INS3_12ActivityTypeESt4lessIS8_ESaIS8_EERKSt13unordered_setIN2at11RecordScopeESt4hashISH_"
@@ -121,11 +83,6 @@ constexpr std::array kSymbols = {
         "_ZN5torch8profiler4impl13python_tracer14registerTracerEPFSt10unique_ptrINS2_"
         "16PythonTracerBaseESt14default_deleteIS4_EEPNS1_11RecordQueueEE",
         "multipy_route_tracer", "_ZN5torch8profiler4impl13python_tracer14registerTracer"},
-    RedirectedSymbol{
-        "_ZN5torch8profiler4impl13python_tracer20registerMemoryTracerEPFSt10unique_ptrINS2_"
-        "22PythonMemoryTracerBaseESt14default_deleteIS4_EEvE",
-        "multipy_route_memory_tracer",
-        "_ZN5torch8profiler4impl13python_tracer20registerMemoryTracer"},
     // --- the last writer wins (process_slots.cpp, traceback_router.cpp)
     RedirectedSymbol{"_ZN5torch3jit15setPrintHandlerEPFvRK" MULTIPY_STRING "E",
                      "multipy_route_print_handler", "_ZN5torch3jit15setPrintHandler"},
@@ -152,6 +109,42 @@ constexpr std::array kSymbols = {
                      "multipy_route_get_decomposition", "_ZN5torch3jit16GetDecomposition"},
     // --- levels of forward-mode autograd (forward_levels.cpp)
     RedirectedSymbol{kForwardLevels.find, "multipy_route_find_forward_level", "", false, false, true},
+    // --- operators by name (visible_operators.cpp)
+    RedirectedSymbol{"_ZN5torch3jit15getAllOperatorsEv", "multipy_route_all_operators", ""},
+    RedirectedSymbol{"_ZN5torch3jit18getAllOperatorsForEN3c106SymbolE",
+                     "multipy_route_operators_for", ""},
+    RedirectedSymbol{"_ZN5torch3jit24getAllSortedOperatorsForEN3c106SymbolE",
+                     "multipy_route_sorted_operators_for", ""},
+    RedirectedSymbol{"_ZN5torch3jit15findOperatorForERKN3c1012OperatorNameE",
+                     "multipy_route_find_operator", ""},
+    // --- process groups by name (process_groups.cpp)
+    RedirectedSymbol{
+        "_ZN4c10d22register_process_groupERK" MULTIPY_STRING
+        "RKN3c1013intrusive_ptrINS_12ProcessGroupENS8_6detail34intrusive_target_default_null_"
+        "typeISA_EEEE",
+        "multipy_route_register_process_group", "_ZN4c10d22register_process_group"},
+    RedirectedSymbol{kResolveProcessGroup, "multipy_route_resolve_process_group",
+                     "_ZN4c10d21resolve_process_group"},
+    RedirectedSymbol{"_ZN4c10d24unregister_process_groupERK" MULTIPY_STRING,
+                     "multipy_route_unregister_process_group",
+                     "_ZN4c10d24unregister_process_group"},
+    RedirectedSymbol{"_ZN4c10d29unregister_all_process_groupsEv",
+                     "multipy_route_unregister_all_process_groups",
+                     "_ZN4c10d29unregister_all_process_groups"},
+    // --- compiled autograd (compiled_autograd.cpp)
+    RedirectedSymbol{
+        "_ZN5torch8autograd6Engine7executeERKSt6vectorINS0_4EdgeESaIS3_EERKS2_IN2at6TensorESaIS9_"
+        "EEbbbS7_",
+        "multipy_route_engine_execute", "_ZN5torch8autograd6Engine7executeE"},
+    // --- and its compiler (compiler_interface.cpp)
+    RedirectedSymbol{
+        "_ZN5torch6dynamo8autograd15PyCompilerGuardC1EOSt10unique_ptrINS1_19PyCompilerInterface"
+        "ESt14default_deleteIS4_EE",
+        "multipy_route_begin_compiling", "_ZN5torch6dynamo8autograd15PyCompilerGuardC"},
+    RedirectedSymbol{"_ZN5torch6dynamo8autograd15PyCompilerGuardD1Ev",
+                     "multipy_route_end_compiling", "_ZN5torch6dynamo8autograd15PyCompilerGuardD"},
+    RedirectedSymbol{kCompilerInterface, "multipy_route_compiler_interface",
+                     "_ZN5torch6dynamo8autograd22getPyCompilerInterface"},
     // --- settings (interpreter_settings.cpp)
     RedirectedSymbol{kSettings.generator, "multipy_route_default_generator", "", false, false, true},
     RedirectedSymbol{kSettings.context, "multipy_route_global_context", "", false, false, true},
@@ -163,7 +156,11 @@ constexpr std::array kSymbols = {
     RedirectedSymbol{kSettings.setDtype, "multipy_route_set_default_dtype", "", false, false, true},
 };
 
-#undef MULTIPY_STRING
+constexpr auto kSymbols = [] {
+  std::array<RedirectedSymbol, kCommonSymbols.size() + version::kSymbols.size()> all;
+  std::ranges::copy(version::kSymbols, std::ranges::copy(kCommonSymbols, all.begin()).out);
+  return all;
+}();
 
 }  // namespace
 
@@ -171,6 +168,8 @@ std::span<const RedirectedSymbol> redirectedSymbols() { return kSymbols; }
 
 const SettingSymbols& settingSymbols() { return kSettings; }
 const ForwardLevelSymbols& forwardLevelSymbols() { return kForwardLevels; }
+const char* resolveProcessGroupSymbol() { return kResolveProcessGroup; }
+const char* compilerInterfaceSymbol() { return kCompilerInterface; }
 
 const BindingSymbols& bindingSymbols() {
   static constexpr BindingSymbols symbols{
@@ -190,6 +189,6 @@ std::string builtWithTorch() {
 }
 
 // Raise the number when the table or the meaning of a route changes.
-std::string tableVersion() { return "torch-routes-6/" + builtWithTorch(); }
+std::string tableVersion() { return "torch-routes-7/" + builtWithTorch(); }
 
 }  // namespace multipy::routing

@@ -4,13 +4,13 @@
 #include <torch/library.h>
 
 #include <bit>
-#include <map>
 #include <mutex>
-#include <set>
 #include <sstream>
 #include <string>
 
+#include "torch/kernel_lookup.h"
 #include "torch/kernel_route.h"
+#include "torch/registry.h"
 #include "torch/ownership.h"
 #include "torch/static_phase.h"
 #include "torch/torch_router.h"
@@ -26,39 +26,6 @@ using torch::CppFunction;
 using torch::Library;
 using Verify = torch::_RegisterOrVerify;
 using Tags = std::vector<at::Tag>;
-
-struct Definition {
-  std::string schema;
-  std::map<int, std::uint64_t> users;  // slot → its registration
-  std::vector<c10::RegistrationHandleRAII> handles;
-};
-
-struct Namespace {
-  std::set<int> owners;
-  std::optional<c10::RegistrationHandleRAII> handle;
-};
-
-// Never destroyed: registrations are dropped by static destructors too.
-struct Registry {
-  std::mutex lock;  // guards all that follows
-  std::map<std::pair<std::string, DispatchKey>, KernelRoute*> routes;  // routes live for ever
-  std::map<std::string, Definition> definitions;                      // by "ns::name.overload"
-  std::map<std::string, Namespace> namespaces;
-  std::array<bool, kMaxInterpreters> purged{};
-  std::uint64_t last = 0;
-
-  std::atomic<std::uint64_t> generation{1};
-
-  static Registry& process() {
-    static auto* const one = new Registry;
-    return *one;
-  }
-};
-
-// The donor's registrations are the process's own.
-bool isProcess(int slot) noexcept { return slot < 0 || slot >= kMaxInterpreters; }
-
-std::string fullName(const OperatorName& name) { return name.name + "." + name.overload_name; }
 
 std::string origin(const Library& library) {
   return "registered at " + std::string(library.file_ ? library.file_ : "?") + ":" +
@@ -304,36 +271,7 @@ Library& defineWithKernel(int slot, Library& library,
   return library;
 }
 
-// ------------------------------------------------------- look-ups
-
-// Does `slot` see a kernel at this key: its own, or one that C++ registered?
-bool sees(const Registry& registry, int slot, const c10::impl::OperatorEntry& entry, DispatchKey key) {
-  const auto kernels = entry.kernels_.find(key);
-  if (kernels == entry.kernels_.end() || kernels->second.empty()) return false;
-  if (isProcess(slot)) return true;
-  const auto route = registry.routes.find({fullName(entry.name_), key});
-  if (route == registry.routes.end() || !route->second->isInstalled()) return true;
-  return route->second->hasKernelOf(slot) || kernels->second.size() > 1;
-}
-
-bool hasKernel(int slot, const void* operatorEntry, std::uint16_t key) {
-  Registry& registry = Registry::process();
-  const std::lock_guard guard(registry.lock);
-  return sees(registry, slot, *static_cast<const c10::impl::OperatorEntry*>(operatorEntry),
-              static_cast<DispatchKey>(key));
-}
-
-bool hasAnyKernel(int slot, const void* operatorEntry, std::uint64_t keyBits) {
-  const auto& entry = *static_cast<const c10::impl::OperatorEntry*>(operatorEntry);
-  const c10::DispatchKeySet keys(c10::DispatchKeySet::RAW, keyBits);
-  Registry& registry = Registry::process();
-  const std::lock_guard guard(registry.lock);
-  for (const auto& kernels : entry.kernels_)
-    if (!c10::isAliasDispatchKey(kernels.first) && keys.has(kernels.first) &&
-        sees(registry, slot, entry, kernels.first))
-      return true;
-  return false;
-}
+// ------------------------------------------------------- the table
 
 TorchRoutes::OperatorFacts operatorFacts(const void* operatorHandle) {
   const auto& op = *static_cast<const c10::OperatorHandle*>(operatorHandle);
@@ -368,8 +306,14 @@ void addRegistrationRoutes(TorchRoutes& routes) {
     return &fallback(slot, *static_cast<Library*>(library),
                      std::move(*static_cast<CppFunction*>(kernel)));
   };
-  routes.hasKernel = hasKernel;
-  routes.hasAnyKernel = hasAnyKernel;
+  routes.hasKernel = [](int slot, const void* entry, std::uint16_t key) {
+    return seesKernel(slot, *static_cast<const c10::impl::OperatorEntry*>(entry),
+                      static_cast<DispatchKey>(key));
+  };
+  routes.hasAnyKernel = [](int slot, const void* entry, std::uint64_t keys) {
+    return seesAnyKernel(slot, *static_cast<const c10::impl::OperatorEntry*>(entry),
+                         c10::DispatchKeySet(c10::DispatchKeySet::RAW, keys));
+  };
   routes.operatorFacts = operatorFacts;
 }
 

@@ -22,6 +22,14 @@ namespace {
 namespace fs = std::filesystem;
 using Differences = std::vector<std::string>;
 
+const std::string kTorchPython = "libtorch_python.so", kTorchCpu = "libtorch_cpu.so";
+
+// "libX.so" itself, or with a version: "libX.so.2.6".
+bool isLibrary(const fs::path& path, const std::string& name) {
+  const std::string file = path.filename();
+  return file == name || file.starts_with(name + ".");
+}
+
 // ------------------------------------------------------- symbols of libtorch_python
 
 struct Symbols {
@@ -87,8 +95,21 @@ bool isVersion(const std::string& found, const std::string& wanted) {
   return found == wanted || found.starts_with(wanted + "+");
 }
 
-void compareVersion(const fs::path& file, Differences& differences) {
+// What a distribution adds to the name: "2.6" of "libtorch_python.so.2.6".
+std::string versionInSoname(std::string_view soname) {
+  const std::size_t at = soname.find(".so.");
+  return at == std::string_view::npos ? "" : std::string(soname.substr(at + 4));
+}
+
+// A distribution keeps torch's libraries apart from torch/version.py.
+void compareVersion(const fs::path& file, std::string_view soname, Differences& differences) {
   const auto version = versionIn(file);
+  if (const std::string series = versionInSoname(soname); !version && !series.empty()) {
+    if (!builtWithTorch().starts_with(series + "."))
+      differences.push_back("version: the library calls itself " + std::string(soname) +
+                            ", expected torch " + builtWithTorch());
+    return;
+  }
   if (!version)
     differences.push_back("version: no __version__ could be read from " + file.string() +
                           ", expected " + builtWithTorch());
@@ -110,7 +131,7 @@ void compareLoaded(const TorchFiles& files, Differences& differences) {
       ". A process has one torch: point the environment at the same torch that the program was "
       "linked against, or link the program against the environment's";
   if (files.loadedCpuLibrary.empty()) {
-    differences.push_back("libtorch_cpu.so is not loaded in this process, expected " +
+    differences.push_back("libtorch_cpu is not loaded in this process, expected " +
                           files.cpuLibrary.string() + advice);
     return;
   }
@@ -182,26 +203,33 @@ std::string buildIdOf(const fs::path& file) {
   return {};
 }
 
-TorchFiles torchFiles(const fs::path& libtorchPython) {
-  TorchFiles files;
-  const fs::path lib = libtorchPython.parent_path();
-  files.versionFile = lib.parent_path() / "version.py";
-  files.cpuLibrary = lib / "libtorch_cpu.so";
+bool isLibtorchPython(const fs::path& library) { return isLibrary(library, kTorchPython); }
+
+fs::path loadedTorchCpu() {
+  fs::path found;
   ::dl_iterate_phdr(
       [](dl_phdr_info* info, std::size_t, void* into) {
         const fs::path path = info->dlpi_name ? info->dlpi_name : "";
-        if (path.filename() != "libtorch_cpu.so") return 0;
+        if (!isLibrary(path, kTorchCpu)) return 0;
         *static_cast<fs::path*>(into) = path;
         return 1;
       },
-      &files.loadedCpuLibrary);
-  return files;
+      &found);
+  return found;
+}
+
+TorchFiles torchFiles(const fs::path& libtorchPython) {
+  const fs::path lib = libtorchPython.parent_path();
+  const std::string name = libtorchPython.filename();
+  return {.versionFile = lib.parent_path() / "version.py",
+          .cpuLibrary = lib / (kTorchCpu + name.substr(std::min(kTorchPython.size(), name.size()))),
+          .loadedCpuLibrary = loadedTorchCpu()};
 }
 
 void verifyTorch(const elf::SharedObject& libtorchPython, const TorchFiles& files) {
   Differences differences;
   const Symbols symbols = symbolsOf(libtorchPython);
-  compareVersion(files.versionFile, differences);
+  compareVersion(files.versionFile, libtorchPython.soname(), differences);
   compareLoaded(files, differences);
   compareRedirected(symbols, differences);
   compareBinding(symbols, differences);

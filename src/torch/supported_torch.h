@@ -66,6 +66,10 @@ struct ForwardLevelSymbols {
 };
 const ForwardLevelSymbols& forwardLevelSymbols();
 
+/// Functions that process_groups.cpp and compiler_interface.cpp redirect there.
+const char* resolveProcessGroupSymbol();
+const char* compilerInterfaceSymbol();
+
 /// "2.13.0": what the headers said that this was compiled with.
 std::string builtWithTorch();
 /// Changes when the table changes; part of the cache key of edited copies.
@@ -74,11 +78,16 @@ std::string tableVersion();
 /// The torch library loaded into this process and its file in the environment.
 /// What verifyTorch() compares; separate so that tests can make their own.
 struct TorchFiles {
-  std::filesystem::path versionFile;      // torch/version.py
-  std::filesystem::path cpuLibrary;       // torch/lib/libtorch_cpu.so of the environment
+  std::filesystem::path versionFile;      // torch/version.py; need not exist if a soname tells
+  std::filesystem::path cpuLibrary;       // libtorch_cpu of the environment
   std::filesystem::path loadedCpuLibrary; // the one in this process; empty if there is none
 };
 TorchFiles torchFiles(const std::filesystem::path& libtorchPython);
+
+/// "libtorch_python.so", or "libtorch_python.so.2.6" as distributions have it.
+bool isLibtorchPython(const std::filesystem::path& library);
+/// libtorch_cpu of this process; empty if there is none.
+std::filesystem::path loadedTorchCpu();
 
 /// Throws UnsupportedTorchError with all differences unless `libtorchPython`
 /// belongs to the torch that we were built with and that is in this process.

@@ -42,6 +42,7 @@
 #include "torch/housekeeping.h"
 #include "torch/ownership.h"
 #include "torch/torch_router.h"
+#include "torch/versions/torch_version.h"
 
 namespace multipy::routing {
 namespace {
@@ -60,9 +61,7 @@ std::atomic<long> crossings{0}, liveCrossings{0}, deferredDrops{0}, leakedStorag
 // Nobody else has the storage, no Python object is attached, and what frees its
 // bytes is torch's own allocator: no interpreter is concerned.
 bool isPlainMemory(const StorageImpl& storage) {
-  const auto references = storage.combined_refcount_.load(std::memory_order_acquire);
-  if (!c10::detail::is_uniquely_owned(references) || c10::detail::has_pyobject(references))
-    return false;
+  if (!version::isOnlyMemory(storage)) return false;
   const DataPtr& bytes = storage.data_ptr_;
   if (!bytes.get_deleter()) return true;
   if (bytes.get_deleter() == &c10::detail::deleteNothing) return true;

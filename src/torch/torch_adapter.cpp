@@ -23,9 +23,11 @@
 #include <unordered_map>
 
 #include "multipy/runtime/Exception.h"
+#include "torch/compiler_interface.h"
 #include "torch/forward_levels.h"
 #include "torch/interpreter_settings.h"
 #include "torch/ownership.h"
+#include "torch/process_groups.h"
 #include "torch/python_binding.h"
 #include "torch/static_phase.h"
 #include "torch/supported_torch.h"
@@ -37,8 +39,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kAddressVariable = "_TORCHINDUCTOR_PYOBJECT_TENSOR_DATA_PTR";
-
-bool isLibtorchPython(const fs::path& library) { return library.filename() == "libtorch_python.so"; }
 
 bool contains(std::span<const std::byte> bytes, std::string_view text) {
   const std::string_view all(reinterpret_cast<const char*>(bytes.data()), bytes.size());
@@ -119,6 +119,8 @@ class TorchAdapter final : public loader::LibraryAdapter {
   static void redirect() {
     redirectSettings();
     redirectForwardLevels();
+    redirectProcessGroups();
+    redirectCompilerInterface();
   }
 
   // Does it call a function by which things are registered with torch?

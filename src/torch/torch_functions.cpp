@@ -28,7 +28,8 @@ void* torchFunction(const char* symbol) {
   if (!found)
     throw runtime::InternalError(std::string("looking for ") + symbol +
                                  " in the libtorch_cpu.so of this process: not found; expected "
-                                 "torch " + builtWithTorch() + ", for which this was built");
+                                 "torch " +
+                                 builtWithTorch() + ", for which this was built");
   return found;
 }
 

@@ -5,16 +5,20 @@
 #include <array>
 #include <atomic>
 
+#include "torch/compiled_autograd.h"
+#include "torch/compiler_interface.h"
 #include "torch/decompositions.h"
 #include "torch/engine_router.h"
 #include "torch/forward_levels.h"
 #include "torch/interpreter_settings.h"
 #include "torch/once_per_process.h"
+#include "torch/process_groups.h"
 #include "torch/process_slots.h"
 #include "torch/profiler_router.h"
 #include "torch/py_interpreter_router.h"
 #include "torch/registration_router.h"
 #include "torch/tensor_handoff.h"
+#include "torch/visible_operators.h"
 
 namespace multipy::routing {
 namespace {
@@ -31,13 +35,17 @@ TorchRoutes makeRoutes() {
   addRegistrationRoutes(routes);
   addPyInterpreterRoutes(routes);
   addOncePerProcessRoutes(routes);
+  addCompiledAutogradRoutes(routes);
+  addCompilerInterfaceRoutes(routes);
   addDecompositionRoutes(routes);
   addEngineRoutes(routes);
   addForwardLevelRoutes(routes);
   addProfilerRoutes(routes);
+  addProcessGroupRoutes(routes);
   addProcessSlotRoutes(routes);
   addSettingsRoutes(routes);
   addTracebackRoutes(routes);
+  addVisibleOperatorRoutes(routes);
   routes.onPurge = [](int slot, DropCaches drop) {
     if (slot >= 0 && slot < kMaxInterpreters) cacheDroppers()[slot].store(drop);
   };
@@ -61,6 +69,9 @@ void purge(int slot) {
   purgeDecompositions(slot);
   purgeForwardLevels(slot);
   purgeEngine(slot);
+  purgeCompiledAutograd(slot);
+  purgeCompilerInterface(slot);
+  purgeProcessGroups(slot);
   purgeProfiler(slot);
   purgeProcessSlots(slot);
   purgeTracebacks(slot);

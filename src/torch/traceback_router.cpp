@@ -6,7 +6,6 @@
 // interpreter that the thread is in; frames go back to the one they came from.
 #include <torch/csrc/lazy/core/debug_util.h>
 #include <torch/csrc/lazy/core/ir_metadata.h>
-#include <torch/csrc/profiler/combined_traceback.h>
 
 #include <algorithm>
 #include <array>
@@ -17,6 +16,7 @@
 
 #include "torch/ownership.h"
 #include "torch/process_slots.h"
+#include "torch/versions/torch_version.h"
 
 namespace multipy::routing {
 namespace {
@@ -31,19 +31,14 @@ std::array<std::atomic<Unwinder*>, kMaxInterpreters>& unwinders() {
   return *table;
 }
 
-class RoutedUnwinder final : public Unwinder {
+
+
+class RoutedUnwinder final : public version::UnwinderBase<RoutedUnwinder> {
  public:
-  bool canGather() override {
-    Unwinder* const unwinder = current();
-    return unwinder && unwinder->canGather();
-  }
+  static Unwinder* current() { return of(Ownership::process().current()); }
   Frames gather() override {
     Unwinder* const unwinder = current();
     return unwinder ? unwinder->gather() : Frames{};
-  }
-  std::vector<std::string> gatherForwardTraceback() override {
-    Unwinder* const unwinder = current();
-    return unwinder ? unwinder->gatherForwardTraceback() : std::vector<std::string>{};
   }
   void release(Frames& frames) override {
     if (Unwinder* const unwinder = ownerOf(frames)) unwinder->release(frames);
@@ -80,7 +75,6 @@ class RoutedUnwinder final : public Unwinder {
   static Unwinder* of(int slot) {
     return Ownership::process().isLive(slot) ? unwinders()[slot].load() : nullptr;
   }
-  static Unwinder* current() { return of(Ownership::process().current()); }
   // All frames of one traceback come from one interpreter.
   static Unwinder* ownerOf(const Frames& frames) {
     for (const auto& frame : frames)

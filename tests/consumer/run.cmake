@@ -47,6 +47,7 @@ if(way STREQUAL "install")
   file(WRITE "${scratch}/other_torch/torch/__init__.py" "")
   file(WRITE "${scratch}/other_torch/torch/version.py" "__version__ = '2.99.0'\n")
   file(WRITE "${scratch}/other_torch/torch/lib/libc10.so" "")
+  file(MAKE_DIRECTORY "${scratch}/other_torch/torch/include/torch")
   file(WRITE "${scratch}/other_torch/torch/share/cmake/Caffe2/Caffe2Targets.cmake" "")
   set(ENV{PYTHONPATH} "${scratch}/other_torch")
   execute_process(

@@ -47,30 +47,33 @@ def layer_norm_backward():
             grad, x.sin(), [5], torch.zeros(4, 1), torch.ones(4, 1), None, None, [True, False, False])
         return forward_ad.unpack_dual(made[0]).tangent
 
+# torch has no forward derivative of this operator; these are given Python ones.
+def pdist():
+    with forward_ad.dual_level():
+        x = forward_ad.make_dual(torch.arange(6.0).reshape(3, 2), torch.ones(3, 2))
+        return forward_ad.unpack_dual(torch.ops.aten._pdist_forward(x, 2.0)).tangent
+def pdist_error():
+    try:
+        pdist()
+    except NotImplementedError as error:
+        return str(error).split(".")[0]
+
 calls = 0
-def register_counting(factor):
-    """Replaces that decomposition by one that counts in this interpreter's Python."""
-    global counting
+def register(factor):
+    """A decomposition that calls this interpreter's Python, by which the tangent is `factor`."""
     @torch.jit.ignore
-    def counting(grad: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+    def row(x: torch.Tensor) -> torch.Tensor:
         global calls
         calls += 1
-        return grad * factor
-    unit = torch.jit.CompilationUnit('''
-def f(grad_out: Tensor, input: Tensor, normalized_shape: List[int], mean: Tensor, rstd: Tensor,
-      weight: Optional[Tensor], bias: Optional[Tensor], output_mask: List[bool]
-      ) -> Tuple[Optional[Tensor], Optional[Tensor], Optional[Tensor]]:
-    return counting(grad_out, input), None, None
-''')
-    torch.jit._register_decomposition(torch.ops.aten.native_layer_norm_backward.default, unit.f.graph)
+        return x[0, 0].expand(3) * factor
+    unit = torch.jit.CompilationUnit("def f(self: Tensor, p: float) -> Tensor:\n  return row(self)\n")
+    torch.jit._register_decomposition(torch.ops.aten._pdist_forward.default, unit.f.graph)
 def counted(): return calls
 )py";
 
 class ForwardMode : public testing::Test {
  protected:
-  ForwardMode() {
-    manager.registerModuleSource("forward_mode_test", kModule);
-  }
+  ForwardMode() { manager.registerModuleSource("forward_mode_test", kModule); }
 
   static Obj call(InterpreterSession& session, const char* function,
                   const std::vector<at::IValue>& arguments = {}) {
@@ -157,16 +160,20 @@ TEST_F(ForwardMode, DecompositionsAreEachInterpretersOwn) {
   InterpreterSession first = manager.allInstances()[0].acquireSession();
   InterpreterSession second = manager.allInstances()[1].acquireSession();
   InterpreterSession third = manager.allInstances()[2].acquireSession();
-  const at::Tensor torchs = tensor(first, "layer_norm_backward");
-  call(first, "register_counting", {2.0});
-  call(second, "register_counting", {3.0});
+  EXPECT_TRUE(
+      at::equal(tensor(first, "layer_norm_backward"), tensor(second, "layer_norm_backward")));
 
-  const at::Tensor x = at::arange(20.0).reshape({4, 5}).to(at::kFloat);
-  EXPECT_TRUE(at::equal(tensor(first, "layer_norm_backward"), x * 2));
-  EXPECT_TRUE(at::equal(tensor(second, "layer_norm_backward"), x * 3));
-  EXPECT_TRUE(at::equal(tensor(third, "layer_norm_backward"), torchs));
-  for (const auto& [session, calls] : {std::pair(&first, 1), std::pair(&second, 1), std::pair(&third, 0)})
-    EXPECT_EQ(call(*session, "counted").toIValue().toInt(), calls);
+  call(first, "register", {2.0});
+  call(second, "register", {3.0});
+  // As in torch, the first one counts, also where another one follows.
+  call(first, "register", {4.0});
+  EXPECT_TRUE(at::equal(tensor(first, "pdist"), at::full({3}, 2.0)));
+  EXPECT_TRUE(at::equal(tensor(second, "pdist"), at::full({3}, 3.0)));
+  for (InterpreterSession* session : {&first, &second})
+    EXPECT_EQ(call(*session, "counted").toIValue().toInt(), 1);
+
+  const std::string error = call(third, "pdist_error").toIValue().toStringRef();
+  EXPECT_TRUE(error.starts_with("Trying to use forward AD with _pdist_forward")) << error;
 }
 
 TEST_F(ForwardMode, DecompositionsEndWithTheirInterpreter) {
@@ -174,13 +181,15 @@ TEST_F(ForwardMode, DecompositionsEndWithTheirInterpreter) {
     InterpreterManager others(1);
     others.registerModuleSource("forward_mode_test", kModule);
     InterpreterSession session = others.acquireOne();
-    call(session, "register_counting", {2.0});
-    tensor(session, "layer_norm_backward");
+    call(session, "register", {2.0});
+    EXPECT_TRUE(at::equal(tensor(session, "pdist"), at::full({3}, 2.0)));
   }
-  // Neither this one nor the end of the process runs or frees what is gone.
-  InterpreterSession session = manager.acquireOne();
-  const at::Tensor x = at::arange(20.0).reshape({4, 5}).to(at::kFloat);
-  EXPECT_FALSE(at::equal(tensor(session, "layer_norm_backward"), x * 2));
+  // Neither the next one, which may get the same slot, nor the end of the process
+  // runs or frees what is gone.
+  InterpreterManager others(1);
+  others.registerModuleSource("forward_mode_test", kModule);
+  InterpreterSession session = others.acquireOne();
+  EXPECT_NE(call(session, "pdist_error").toIValue().toStringRef(), "");
 }
 
 }  // namespace

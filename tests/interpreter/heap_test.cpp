@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 #include <random>
@@ -90,7 +91,9 @@ TEST_F(HeapTest, RandomUseKeepsEveryBlocksBytes) {
       ASSERT_NE(p, nullptr);
       // No overlap with a neighbour.
       auto after = live.lower_bound(p);
-      if (after != live.end()) ASSERT_LE(p + size, after->first);
+      if (after != live.end()) {
+        ASSERT_LE(p + size, after->first);
+      }
       if (after != live.begin()) {
         auto before = std::prev(after);
         ASSERT_LE(before->first + before->second.size, p);

@@ -137,7 +137,8 @@ TEST_F(BadInput, AnEnvironmentWithoutTorchWhenATensorCrosses) {
   fs::create_directories(bare / "bin");
   fs::create_symlink(python.executable, bare / "bin/python3");
   std::ofstream(bare / "pyvenv.cfg")
-      << "home = " << (python.basePrefix / "bin").string() << "\nversion = " << version << ".0\n";
+      << "home = " << (python.basePrefix / "bin").string() << "\nversion = " << version
+      << ".0\ninclude-system-site-packages = false\n";
   {
     InterpreterManager without(1, std::make_shared<PythonEnvironment>(bare.string()));
     auto I = without.acquireOne();

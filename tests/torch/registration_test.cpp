@@ -164,6 +164,37 @@ TEST_F(Registration, WithoutOwnKernelTheCppKernelIsCalled) {
   EXPECT_EQ(callIn(A(), "earlier::op"), 3) << "the override ends with its library";
 }
 
+TEST_F(Registration, KernelsOfOthersAtOtherKeysAreNotNoticed) {
+  RoutedLibrary a(A(), Library::DEF, "keys"), b(B(), Library::DEF, "keys"), c(C(), Library::DEF, "keys");
+  for (auto* library : {&a, &b, &c}) library->define("op(Tensor t) -> Tensor");
+  // B's are entered first, whatever was registered first.
+  b.implement("op", torch::dispatch(DispatchKey::CPU, plus2));
+  b.implement("op", torch::dispatch(DispatchKey::Autograd, plus3));
+  a.implement("op", torch::dispatch(DispatchKey::CompositeExplicitAutograd, plus1));
+  c.implement("op", plus1);  // CompositeImplicitAutograd
+  const at::Tensor leaf = at::zeros({}).requires_grad_();
+  for (const auto& tensor : {at::zeros({}), leaf}) {
+    EXPECT_EQ(callIn(A(), "keys::op", tensor), 1);
+    EXPECT_EQ(callIn(B(), "keys::op", tensor), 3);
+    EXPECT_EQ(callIn(C(), "keys::op", tensor), 1);
+  }
+  errorOf([&] { call("keys::op"); });
+}
+
+TEST_F(Registration, ACppKernelAtAnAliasShowsThroughOthersAtARuntimeKey) {
+  Library cpp(Library::DEF, "alias", std::nullopt, __FILE__, __LINE__);
+  cpp.def("op(Tensor t) -> Tensor", plus3);
+  RoutedLibrary ka(A(), Library::IMPL, "alias");
+  ka.implement("op", torch::dispatch(DispatchKey::CPU, plus1));
+  EXPECT_EQ(callIn(A(), "alias::op"), 1);
+  EXPECT_EQ(callIn(B(), "alias::op"), 3);
+  // Registered after ours, and C++'s nevertheless.
+  Library later(Library::IMPL, "alias", DispatchKey::CPU, __FILE__, __LINE__);
+  later.impl("op", plus2);
+  EXPECT_EQ(callIn(B(), "alias::op"), 2);
+  EXPECT_EQ(call("alias::op"), 2);
+}
+
 TEST_F(Registration, NewestOfOneInterpreterWinsAndGivesWay) {
   RoutedLibrary a(A(), Library::DEF, "newest");
   a.define("op(Tensor t) -> Tensor");

@@ -48,7 +48,7 @@ class SupportedTorch : public testing::Test {
 TEST_F(SupportedTorch, TheRealOneIsAccepted) {
   const fs::path real = fs::path(MULTIPY_TEST_TORCH) / "lib/libtorch_python.so";
   const TorchFiles files = torchFiles(real);
-  EXPECT_EQ(files.loadedCpuLibrary.filename(), "libtorch_cpu.so") << "this test is linked to it";
+  EXPECT_EQ(files.loadedCpuLibrary.filename().string().rfind("libtorch_cpu.so", 0), 0u) << "this test is linked to it";
   EXPECT_NO_THROW(verifyTorch(elf::SharedObject::read(real), files));
 }
 

@@ -1,0 +1,37 @@
+// Which kernels one interpreter sees of an operator.
+//
+// torch's tables hold what all interpreters have registered together. An
+// interpreter must not notice the others: for it, an operator has the kernels
+// that C++ registered and those that it registered itself. So where a call ends
+// up at a key at which only others have a kernel, the way that torch chooses a
+// kernel (directly, by an alias such as CompositeImplicitAutograd, by a
+// backend's fallback) is gone again with the visible kernels only.
+//
+// Threads: all functions from any thread; they take the registration lock.
+#pragma once
+
+#include <ATen/core/dispatch/Dispatcher.h>
+
+#include <optional>
+
+namespace multipy::routing {
+
+class KernelRoute;
+
+/// Does `slot` see a kernel at exactly this key?
+bool seesKernel(int slot, const c10::impl::OperatorEntry& entry, c10::DispatchKey key);
+/// At any of these, aliases aside?
+bool seesAnyKernel(int slot, const c10::impl::OperatorEntry& entry, c10::DispatchKeySet keys);
+
+/// What is to be called at a runtime key: the interpreter's own kernel of a
+/// route, or one of the process's.
+struct ChosenKernel {
+  KernelRoute* own = nullptr;
+  c10::KernelFunction shared;  // if `own` is null
+};
+/// What torch would choose at `key` if there were only the kernels that `slot`
+/// sees. Nothing where torch would say that there is none.
+std::optional<ChosenKernel> chooseKernel(int slot, const c10::impl::OperatorEntry& entry,
+                                         c10::DispatchKey key);
+
+}  // namespace multipy::routing

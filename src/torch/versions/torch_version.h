@@ -1,0 +1,35 @@
+// What differs between the versions of torch that src/torch works with: chooses
+// the file that describes the one we are compiled against. The rest of src/torch
+// is the same for all of them.
+//
+//   torch_2_6.h    up to 2.8: each libtorch_python has a PyInterpreter of its own,
+//                  and tensors are marked with it
+//   torch_2_13.h   from 2.9 on: libc10 knows one PyInterpreter
+//
+// Each defines, in namespace multipy::routing::version:
+//
+//   kSymbols                     rows of redirected_symbols.cpp that are this version's
+//   NodePointer, makeNode        how autograd's nodes are held
+//   Table<Owners>                base of the routed PyInterpreter: the functions
+//                                that other versions lack or declare otherwise
+//   objectOf(TensorImpl)         the tensor's Python object or null
+//   processInterpreter()         the PyInterpreter that torch's core asks, or null
+//   setProcessInterpreter(make)  makes ours that one, if there is none yet
+//   HooksRegistry                where a private copy registers its own
+//   isOnlyMemory(StorageImpl)    sole owner, and no Python object attached
+//   prepareProfiler, NoTracer, NoMemoryTracer, registerMemoryTracer, MakeMemoryTracer
+//   UnwinderBase                  base of the routed unwinder
+//   registerOpaqueType, unregisterOpaqueType, installObjectConversion
+//
+// A new version of torch: docs/versions.md says how to add it.
+#pragma once
+
+#include <torch/version.h>
+
+#define MULTIPY_TORCH_SERIES (TORCH_VERSION_MAJOR * 100 + TORCH_VERSION_MINOR)
+
+#if MULTIPY_TORCH_SERIES < 209
+#include "torch/versions/torch_2_6.h"
+#else
+#include "torch/versions/torch_2_13.h"
+#endif
