@@ -8,6 +8,7 @@ for, `reference.report()` is plain Python's side.
 """
 
 import contextlib
+import fcntl
 import io
 import json
 import os
@@ -22,11 +23,13 @@ import traceback
 FOLDER = pathlib.Path(__file__).parent / "programs"
 
 # Numbers and names that tell how much a Python has done before, and nothing about
-# the program: each is replaced by its first part.
-_COUNTED = re.compile(
-    r"(?P<kind>___torch_mangle_|<torch_package_|"
-    rf"{re.escape(tempfile.gettempdir())}/tmp)[a-z0-9_]+"
-)
+# the program: the first are left out, the others replaced by their first part.
+_MANGLED = re.compile(r"___torch_mangle_[0-9]+\.")
+_COUNTED = re.compile(rf"(?P<kind><torch_package_|{re.escape(tempfile.gettempdir())}/tmp)[a-z0-9_]+")
+
+# These switch what torch has one of per process (docs/architecture.md), which
+# programs beside them would see.
+_ALONE = {"autograd/anomaly"}
 
 
 def record(name):
@@ -44,7 +47,18 @@ def record(name):
 
 
 def uncounted(text):
-    return _COUNTED.sub(r"\g<kind>", text)
+    return _COUNTED.sub(r"\g<kind>", _MANGLED.sub("", text))
+
+
+@contextlib.contextmanager
+def turn(name, folder):
+    """Programs of all interpreters run side by side, but for those that must be alone."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX if name in _ALONE else fcntl.LOCK_SH)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def describe(error, path):
@@ -74,6 +88,7 @@ def report(arguments):
     records = {}
     for name in order:
         progress.write_text(name)
-        records[name] = record(name)
+        with turn(name, job["progress"]):
+            records[name] = record(name)
     os.remove(progress)
     return json.dumps(records)

@@ -6,7 +6,10 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 with torch.library._scoped_library("conformance_functions", "FRAGMENT") as lib:
     torch.library.define("conformance_functions::twice", "(Tensor x) -> Tensor", lib=lib)
-    raised("no kernel", lambda: torch.ops.conformance_functions.twice(torch.ones(1)))
+    try:
+        torch.ops.conformance_functions.twice(torch.ones(1))
+    except NotImplementedError as error:
+        print("no kernel", "conformance_functions::twice" in str(error))
     torch.library.impl("conformance_functions::twice", "cpu", lambda x: x * 2, lib=lib)
     torch.library.register_fake("conformance_functions::twice", lambda x: torch.empty_like(x), lib=lib)
     torch.library.register_autograd("conformance_functions::twice", lambda ctx, g: g * 20, lib=lib)

@@ -10,7 +10,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 model = torch.nn.Sequential(torch.nn.Linear(8, 16), torch.nn.ReLU(), torch.nn.Linear(16, 2))
 with FlopCounterMode(display=False) as counter:
     model(torch.ones(4, 8)).sum().backward()
-print(counter.get_total_flops(), {str(k): {str(o): v for o, v in c.items()} for k, c in counter.get_flop_counts().items()})
+print(counter.get_total_flops(), sorted((str(k), sorted((str(o), v) for o, v in c.items())) for k, c in counter.get_flop_counts().items()))
 
 
 class Where(TorchDispatchMode):

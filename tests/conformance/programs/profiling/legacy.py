@@ -1,14 +1,21 @@
-"""torch.autograd.profiler, memory profiling, emit and record hooks."""
+"""torch.autograd.profiler: backward events, memory, nothing when it is off."""
 
 import torch
 from torch.autograd import profiler
+from waiting import until_free
 
 x = torch.ones(16, requires_grad=True)
-with profiler.profile(profile_memory=True) as run:
-    (x * 2).exp().sum().backward()
-names = [event.name for event in run.function_events]
-print(sorted({n for n in names if n.startswith("aten::")}))
-print(sum(e.cpu_memory_usage > 0 for e in run.function_events) > 0, "Self CPU" in run.table())
+
+
+def run():
+    with profiler.profile(profile_memory=True) as profiled:
+        (x * 2).exp().sum().backward()
+    return profiled
+
+
+profiled = until_free(run)
+print(sorted({event.name for event in profiled.function_events if event.name.startswith("aten::")}))
+print(any(e.cpu_memory_usage > 0 for e in profiled.function_events), "Self CPU" in profiled.table())
 with profiler.profile(enabled=False) as off:
     x + 1
 print(off)

@@ -5,6 +5,7 @@ from showing import raised, show
 from torch import distributions as d
 
 torch.manual_seed(31)
+d.Distribution.set_default_validate_args(True)  # the first torch.compile of a Python turns it off for good
 for distribution in (
     d.Normal(0.5, 2.0), d.Beta(2.0, 3.0), d.Categorical(torch.tensor([0.2, 0.8])), d.Gamma(2.0, 1.5),
     d.Dirichlet(torch.tensor([1.0, 2.0, 3.0])), d.Laplace(0.0, 1.0), d.StudentT(4.0), d.Poisson(3.0),
