@@ -4,18 +4,15 @@
 #include <ATen/Context.h>
 #include <c10/core/DefaultDtype.h>
 #include <c10/util/typeid.h>
-#include <dlfcn.h>
 
 #include <array>
 #include <atomic>
 #include <bit>
 #include <memory>
-#include <mutex>
 
-#include "loader/import_redirection.h"
-#include "multipy/runtime/Exception.h"
 #include "torch/ownership.h"
 #include "torch/supported_torch.h"
+#include "torch/torch_functions.h"
 #include "torch/torch_router.h"
 
 namespace multipy::routing {
@@ -27,30 +24,18 @@ using caffe2::TypeMeta;
 
 // By their addresses in torch: our own references to them are redirected, too.
 struct Originals {
-  const at::Generator& (*generator)() = find<const at::Generator& (*)()>(settingSymbols().generator);
-  at::Context& (*context)() = find<at::Context& (*)()>(settingSymbols().context);
-  TypeMeta (*dtype)() = find<TypeMeta (*)()>(settingSymbols().dtype);
-  c10::ScalarType (*scalarType)() = find<c10::ScalarType (*)()>(settingSymbols().scalarType);
-  TypeMeta (*complexDtype)() = find<TypeMeta (*)()>(settingSymbols().complexDtype);
-  void (*setDtype)(TypeMeta) = find<void (*)(TypeMeta)>(settingSymbols().setDtype);
+  const SettingSymbols& symbols = settingSymbols();
+  decltype(&at::detail::getDefaultCPUGenerator) generator =
+      torchFunction<const at::Generator&()>(symbols.generator);
+  decltype(&at::globalContext) context = torchFunction<at::Context&()>(symbols.context);
+  TypeMeta (*dtype)() = torchFunction<TypeMeta()>(symbols.dtype);
+  c10::ScalarType (*scalarType)() = torchFunction<c10::ScalarType()>(symbols.scalarType);
+  TypeMeta (*complexDtype)() = torchFunction<TypeMeta()>(symbols.complexDtype);
+  void (*setDtype)(TypeMeta) = torchFunction<void(TypeMeta)>(symbols.setDtype);
 
   static const Originals& get() {
     static const Originals all;
     return all;
-  }
-
- private:
-  template <typename Function>
-  static Function find(const char* name) {
-    // In libtorch_cpu and what it needs, and not in the program: there a function
-    // may stand for a stub of its own, which calls what we redirect.
-    static void* const torch = ::dlopen(loadedTorchCpu().c_str(), RTLD_LAZY | RTLD_NOLOAD);
-    void* const found = torch ? ::dlsym(torch, name) : nullptr;
-    if (!found)
-      throw runtime::InternalError(std::string("looking for ") + name +
-                                   " in libtorch_cpu of this process: not found; expected "
-                                   "torch " + builtWithTorch() + ", for which this was built");
-    return reinterpret_cast<Function>(found);
   }
 };
 
@@ -183,18 +168,6 @@ c10::ScalarType currentScalarType() { return scalarTypeOf(Ownership::entered());
 TypeMeta currentComplexDtype() { return complexDtypeOf(Ownership::entered()); }
 void setCurrentDtype(TypeMeta dtype) { setDtypeOf(Ownership::entered(), dtype); }
 
-template <typename Function>
-loader::ImportRedirection to(const char* symbol, Function* function) {
-  return {symbol, reinterpret_cast<const void*>(function)};
-}
-
-// torch's shared libraries and the program. Private copies have other names for
-// these functions; no other library is searched, for there may be thousands.
-bool isTorchOrProgram(std::string_view path) {
-  const std::string_view name = path.substr(path.rfind('/') + 1);
-  return name.empty() || name.starts_with("libtorch") || name.starts_with("libc10");
-}
-
 }  // namespace
 
 void addSettingsRoutes(TorchRoutes& routes) {
@@ -211,16 +184,15 @@ void addSettingsRoutes(TorchRoutes& routes) {
 }
 
 void redirectSettings() {
-  Originals::get();  // before their names lead to us
-  const SettingSymbols& symbols = settingSymbols();
-  const std::array redirections = {
-      to(symbols.generator, currentGenerator),       to(symbols.context, currentContext),
-      to(symbols.dtype, currentDtype),               to(symbols.scalarType, currentScalarType),
-      to(symbols.complexDtype, currentComplexDtype), to(symbols.setDtype, setCurrentDtype),
-  };
-  static std::mutex lock;
-  const std::lock_guard guard(lock);
-  loader::redirectImports(redirections, isTorchOrProgram);
+  const SettingSymbols& symbols = Originals::get().symbols;  // found before we take their place
+  redirectTorch(std::array{
+      redirection(symbols.generator, currentGenerator),
+      redirection(symbols.context, currentContext),
+      redirection(symbols.dtype, currentDtype),
+      redirection(symbols.scalarType, currentScalarType),
+      redirection(symbols.complexDtype, currentComplexDtype),
+      redirection(symbols.setDtype, setCurrentDtype),
+  });
 }
 
 void forgetSettings(int slot) noexcept {

@@ -23,11 +23,11 @@ void redirectTorch(std::span<const loader::ImportRedirection> redirections) {
 
 void* torchFunction(const char* symbol) {
   // With a handle dlsym() looks into libtorch_cpu and what it needs, and not into the program.
-  static void* const torch = ::dlopen("libtorch_cpu.so", RTLD_LAZY | RTLD_NOLOAD);
+  static void* const torch = ::dlopen(loadedTorchCpu().c_str(), RTLD_LAZY | RTLD_NOLOAD);
   void* const found = torch ? ::dlsym(torch, symbol) : nullptr;
   if (!found)
     throw runtime::InternalError(std::string("looking for ") + symbol +
-                                 " in the libtorch_cpu.so of this process: not found; expected "
+                                 " in libtorch_cpu of this process: not found; expected "
                                  "torch " +
                                  builtWithTorch() + ", for which this was built");
   return found;
