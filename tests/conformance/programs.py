@@ -29,7 +29,7 @@ _COUNTED = re.compile(rf"(?P<kind><torch_package_|{re.escape(tempfile.gettempdir
 
 # These switch what torch has one of per process (docs/architecture.md), which
 # programs beside them would see.
-_ALONE = {"autograd/anomaly"}
+_ALONE = {"anomaly/detection"}
 
 
 def record(name):
