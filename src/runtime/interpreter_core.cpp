@@ -142,6 +142,7 @@ void InterpreterCore::takeDown() noexcept {
     if (stage_ == Stage::Initialized) {
       routing::severFutures(slot_);
       routing::severGraphs(slot_);
+      routing::stopEngine(slot_);
       routing::closeDrops(slot_);
       routing::runHousekeeping(slot_, [this] { finalize(); });
       Ownership::process().setDead(slot_);
@@ -160,14 +161,15 @@ void InterpreterCore::takeDown() noexcept {
 }
 
 bool InterpreterCore::unload() noexcept {
-  const bool inUse = api_ && api_->liveThreads() > 0;  // finalize() has waited for them
+  // finalize() and stopEngine() have waited for them.
+  const bool inUse = (api_ && api_->liveThreads() > 0) || routing::engineThreads(slot_) > 0;
   api_ = nullptr;
   if (!inUse && space_->unload() == 0) {
     binding_.reset();
     space_.reset();
     return true;
   }
-  // A daemon thread of Python's would return into code that is not there any
+  // A daemon thread of Python's, or one of autograd's, would return into code that is not there any
   // more. What it may run stays, and so does what that may call.
   [[maybe_unused]] auto* binding = binding_.release();
   [[maybe_unused]] auto* space = space_.release();

@@ -19,6 +19,7 @@ using torch::autograd::Engine;
 using torch::autograd::GraphTask;
 using torch::autograd::Node;
 using torch::autograd::variable_list;
+using version::NodePointer;
 using Compile = Engine::compiled_autograd_fn;
 
 // ------------------------------------------------------- the switch
@@ -45,7 +46,7 @@ thread_local const Asked* asked = nullptr;
 class CompiledGraph final : public Node {
  public:
   // `root` has all roots of the graph as its next nodes. (The task outlives its nodes.)
-  CompiledGraph(const Asked& what, GraphTask& task, c10::intrusive_ptr<Node> root)
+  CompiledGraph(const Asked& what, GraphTask& task, NodePointer root)
       : Node(), asked_(what), task_(task), root_(std::move(root)) {}
 
   variable_list apply(variable_list&&) override {
@@ -58,7 +59,7 @@ class CompiledGraph final : public Node {
  private:
   const Asked asked_;
   GraphTask& task_;
-  const c10::intrusive_ptr<Node> root_;
+  const NodePointer root_;
 };
 
 variable_list execute(int slot, void* engineAddress, const void* roots, const void* inputs,
@@ -86,20 +87,20 @@ variable_list execute(int slot, void* engineAddress, const void* roots, const vo
 
 }  // namespace
 
-c10::intrusive_ptr<Node> takeCompiledRoot(const std::shared_ptr<GraphTask>& task,
-                                          const c10::intrusive_ptr<Node>& root) {
+NodePointer takeCompiledRoot(const std::shared_ptr<GraphTask>& task,
+                                          const NodePointer& root) {
   const Asked* const what = std::exchange(asked, nullptr);
   if (!what) return {};
-  c10::intrusive_ptr<Node> all = root;
+  NodePointer all = root;
   // Of a single root the engine makes the root of the task; the compiler wants
   // it below one that has the inputs.
   if (what->roots.size() == 1) {
-    all = c10::make_intrusive<torch::autograd::GraphRoot>(what->roots, what->inputs);
+    all = version::makeNode<torch::autograd::GraphRoot>(what->roots, what->inputs);
     task->dependencies_[root.get()] += 1;
     task->nodes_in_graph_.insert(all.get());
     if (!task->exec_info_.empty()) task->exec_info_[all.get()].needed_ = true;
   }
-  auto graph = c10::make_intrusive<CompiledGraph>(*what, *task, std::move(all));
+  auto graph = version::makeNode<CompiledGraph>(*what, *task, std::move(all));
   task->nodes_in_graph_.insert(graph.get());
   if (!task->exec_info_.empty()) task->exec_info_[graph.get()].needed_ = true;
   return graph;

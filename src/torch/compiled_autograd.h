@@ -23,6 +23,7 @@
 #include <torch/csrc/autograd/function.h>
 
 #include "interpreter/torch_routes.h"
+#include "torch/versions/torch_version.h"
 
 namespace multipy::routing {
 
@@ -32,8 +33,8 @@ void purgeCompiledAutograd(int slot);
 
 /// The node to run in place of `root`, if this thread's backward pass is to be
 /// compiled; else null.
-c10::intrusive_ptr<torch::autograd::Node> takeCompiledRoot(
+version::NodePointer takeCompiledRoot(
     const std::shared_ptr<torch::autograd::GraphTask>& task,
-    const c10::intrusive_ptr<torch::autograd::Node>& root);
+    const version::NodePointer& root);
 
 }  // namespace multipy::routing

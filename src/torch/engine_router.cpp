@@ -9,7 +9,8 @@
 //     whose threads nobody minds, and start those of each further engine
 //     ourselves, when it is first used.
 //   - those threads are made by libtorch_cpu and do not know their interpreter:
-//     they enter it where they begin to work (thread_main).
+//     they enter it where they begin to work (thread_main). They end before it
+//     does (engine_threads.h).
 //   - compiled autograd takes over the whole process's engine: compiled_autograd.h.
 #include "torch/engine_router.h"
 
@@ -20,6 +21,7 @@
 #include <mutex>
 
 #include "torch/compiled_autograd.h"
+#include "torch/engine_threads.h"
 #include "torch/per_interpreter.h"
 #include "torch/versions/torch_version.h"
 
@@ -46,14 +48,14 @@ Engine& currentEngine() {
 
 // ------------------------------------------------------- threads
 
-std::array<std::atomic<const Engine*>, kMaxInterpreters>& startedEngines() {
-  static auto* const table = new std::array<std::atomic<const Engine*>, kMaxInterpreters>{};
+std::array<std::atomic<Engine*>, kMaxInterpreters>& startedEngines() {
+  static auto* const table = new std::array<std::atomic<Engine*>, kMaxInterpreters>{};
   return *table;
 }
 
 // No GIL is held by the caller, as by that of any backward pass.
 void startThreadsOnce(int slot, Engine& engine) {
-  std::atomic<const Engine*>& started = startedEngines()[slot];
+  std::atomic<Engine*>& started = startedEngines()[slot];
   // In a forked child torch makes the engine anew in the same place, without threads.
   if (started.load(std::memory_order_acquire) == &engine && engine.thread_pool_shared_) return;
   static std::mutex lock;
@@ -83,7 +85,9 @@ void engineThread(int slot, void* engine, const void* task) {
     ~Inside() { Ownership::setCurrent(before); }
     const int before;
   } const inside(slot);
-  static_cast<Engine*>(engine)->Engine::thread_main(*static_cast<const GraphTaskPointer*>(task));
+  const auto& graphTask = *static_cast<const GraphTaskPointer*>(task);
+  if (!graphTask) noteEngineThread(slot);  // a device's thread: works for all tasks
+  static_cast<Engine*>(engine)->Engine::thread_main(graphTask);
 }
 
 }  // namespace
@@ -95,6 +99,12 @@ void addEngineRoutes(TorchRoutes& routes) {
   };
   routes.executeGraphTask = executeGraphTask;
   routes.engineThread = engineThread;
+}
+
+void stopEngine(int slot) {
+  if (slot < 0 || slot >= kMaxInterpreters) return;
+  if (Engine* const engine = startedEngines()[slot].exchange(nullptr)) engine->stop();
+  waitForEngineThreads(slot);
 }
 
 void purgeEngine(int slot) {

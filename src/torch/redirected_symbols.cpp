@@ -28,8 +28,6 @@ constexpr ForwardLevelSymbols kForwardLevels{
 
 constexpr const char* kResolveProcessGroup =
     "_ZN4c10d21resolve_process_groupERK" MULTIPY_STRING;
-constexpr const char* kCompilerInterface =
-    "_ZN5torch6dynamo8autograd22getPyCompilerInterfaceEv";
 
 constexpr std::array kCommonSymbols = {
     // --- operators and kernels (registration_router.cpp)
@@ -137,14 +135,6 @@ constexpr std::array kCommonSymbols = {
         "EEbbbS7_",
         "multipy_route_engine_execute", "_ZN5torch8autograd6Engine7executeE"},
     // --- and its compiler (compiler_interface.cpp)
-    RedirectedSymbol{
-        "_ZN5torch6dynamo8autograd15PyCompilerGuardC1EOSt10unique_ptrINS1_19PyCompilerInterface"
-        "ESt14default_deleteIS4_EE",
-        "multipy_route_begin_compiling", "_ZN5torch6dynamo8autograd15PyCompilerGuardC"},
-    RedirectedSymbol{"_ZN5torch6dynamo8autograd15PyCompilerGuardD1Ev",
-                     "multipy_route_end_compiling", "_ZN5torch6dynamo8autograd15PyCompilerGuardD"},
-    RedirectedSymbol{kCompilerInterface, "multipy_route_compiler_interface",
-                     "_ZN5torch6dynamo8autograd22getPyCompilerInterface"},
     // --- settings (interpreter_settings.cpp)
     RedirectedSymbol{kSettings.generator, "multipy_route_default_generator", "", false, false, true},
     RedirectedSymbol{kSettings.context, "multipy_route_global_context", "", false, false, true},
@@ -169,7 +159,7 @@ std::span<const RedirectedSymbol> redirectedSymbols() { return kSymbols; }
 const SettingSymbols& settingSymbols() { return kSettings; }
 const ForwardLevelSymbols& forwardLevelSymbols() { return kForwardLevels; }
 const char* resolveProcessGroupSymbol() { return kResolveProcessGroup; }
-const char* compilerInterfaceSymbol() { return kCompilerInterface; }
+const char* compilerInterfaceSymbol() { return version::kCompilerInterface; }
 
 const BindingSymbols& bindingSymbols() {
   static constexpr BindingSymbols symbols{

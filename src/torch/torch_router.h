@@ -68,6 +68,10 @@ void severGraphs(int slot);
 ///    Futures that wait on one side for the other are completed with an error
 ///    (future_link.h).
 void severFutures(int slot);
+///    The threads of its autograd engine end. If engineThreads() is not 0 after
+///    that, its libraries must not be unloaded.
+void stopEngine(int slot);
+std::size_t engineThreads(int slot);
 /// 1. no GIL held: drops that are under way end, later ones of this slot's
 ///    storages leak (counted) instead of running.
 void closeDrops(int slot);

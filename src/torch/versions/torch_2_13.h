@@ -36,6 +36,9 @@ namespace multipy::routing::version {
 
 // ------------------------------------------------------- symbols
 
+inline constexpr const char* kCompilerInterface =
+    "_ZN5torch6dynamo8autograd22getPyCompilerInterfaceEv";
+
 inline constexpr std::array kSymbols = {
     RedirectedSymbol{
         "_ZNR5torch7Library4_defEON3c1014FunctionSchemaEPNS1_12OperatorNameERKSt6vectorINS_"
@@ -79,6 +82,14 @@ inline constexpr std::array kSymbols = {
         "22PythonMemoryTracerBaseESt14default_deleteIS4_EEvE",
         "multipy_route_memory_tracer",
         "_ZN5torch8profiler4impl13python_tracer20registerMemoryTracer"},
+    RedirectedSymbol{
+        "_ZN5torch6dynamo8autograd15PyCompilerGuardC1EOSt10unique_ptrINS1_19PyCompilerInterface"
+        "ESt14default_deleteIS4_EE",
+        "multipy_route_begin_compiling", "_ZN5torch6dynamo8autograd15PyCompilerGuardC"},
+    RedirectedSymbol{"_ZN5torch6dynamo8autograd15PyCompilerGuardD1Ev",
+                     "multipy_route_end_compiling", "_ZN5torch6dynamo8autograd15PyCompilerGuardD"},
+    RedirectedSymbol{kCompilerInterface, "multipy_route_compiler_interface",
+                     "_ZN5torch6dynamo8autograd22getPyCompilerInterface"},
 #if MULTIPY_TORCH_SERIES >= 214
     RedirectedSymbol{
         "_ZN5torch6detail25setPyObjectConversionImplEPKNS0_27PyObjectConversionInterfaceE",

@@ -30,6 +30,8 @@ namespace multipy::routing::version {
 
 // ------------------------------------------------------- symbols
 
+inline constexpr const char* kCompilerInterface = nullptr;  // none in this version
+
 inline constexpr std::array kSymbols = {
     RedirectedSymbol{
         "_ZNR5torch7Library4_defEON3c1014FunctionSchemaEPNS1_12OperatorNameERKSt6vectorIN2at3Tag"

@@ -1,0 +1,52 @@
+#include "torch/engine_threads.h"
+
+#include <unistd.h>
+
+#include <array>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "torch/ownership.h"
+
+namespace multipy::routing {
+namespace {
+
+// As long as torch waits for them, when it does.
+constexpr int kPatienceMs = 10'000;
+
+struct Threads {
+  std::mutex lock;
+  std::array<std::vector<pid_t>, kMaxInterpreters> bySlot;  // guarded by lock
+  static Threads& process() {
+    static auto* const one = new Threads;
+    return *one;
+  }
+};
+
+bool exists(pid_t thread) {
+  return ::access(("/proc/self/task/" + std::to_string(thread)).c_str(), F_OK) == 0;
+}
+
+}  // namespace
+
+void noteEngineThread(int slot) {
+  if (slot < 0 || slot >= kMaxInterpreters) return;
+  Threads& threads = Threads::process();
+  const std::lock_guard guard(threads.lock);
+  threads.bySlot[slot].push_back(::gettid());
+}
+
+std::size_t engineThreads(int slot) {
+  if (slot < 0 || slot >= kMaxInterpreters) return 0;
+  Threads& threads = Threads::process();
+  const std::lock_guard guard(threads.lock);
+  std::erase_if(threads.bySlot[slot], [](pid_t thread) { return !exists(thread); });
+  return threads.bySlot[slot].size();
+}
+
+void waitForEngineThreads(int slot) {
+  for (int left = kPatienceMs; left > 0 && engineThreads(slot) > 0; --left) ::usleep(1000);
+}
+
+}  // namespace multipy::routing
