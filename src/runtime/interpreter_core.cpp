@@ -169,8 +169,8 @@ bool InterpreterCore::unload() noexcept {
     space_.reset();
     return true;
   }
-  // A daemon thread of Python's, or one of autograd's, would return into code that is not there any
-  // more. What it may run stays, and so does what that may call.
+  // A daemon thread of Python's, or one of autograd's, would return into code that
+  // is not there any more. What it may run stays, and so does what that may call.
   [[maybe_unused]] auto* binding = binding_.release();
   [[maybe_unused]] auto* space = space_.release();
   return false;

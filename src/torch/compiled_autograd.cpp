@@ -87,8 +87,7 @@ variable_list execute(int slot, void* engineAddress, const void* roots, const vo
 
 }  // namespace
 
-NodePointer takeCompiledRoot(const std::shared_ptr<GraphTask>& task,
-                                          const NodePointer& root) {
+NodePointer takeCompiledRoot(const std::shared_ptr<GraphTask>& task, const NodePointer& root) {
   const Asked* const what = std::exchange(asked, nullptr);
   if (!what) return {};
   NodePointer all = root;
