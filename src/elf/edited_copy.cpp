@@ -153,7 +153,8 @@ class Editor {
     writeHeaders();
     writeDynamic();
     strings_.write(std::span(file_).subspan(stringsAt_.fileOffset, stringsAt_.size));
-    updateSectionHeaders(file_, sectionChanges());
+    // Those that a damaged header places into the blob are none.
+    updateSectionHeaders(std::span(file_).first(original_.bytes().size()), sectionChanges());
   }
 
   // Where a table of the original, which is where it was, lies in the file.
@@ -269,6 +270,22 @@ class Editor {
 
 EditedCopy edit(const SharedObject& original, const Edits& edits) {
   return Editor(original, edits).make();
+}
+
+std::vector<FileRange> rangesEditedInPlace(const SharedObject& original) {
+  std::vector<FileRange> ranges{{0, sizeof(Elf64_Ehdr)}};
+  for (const auto table : {original.symbolTable(), original.versionTable(),
+                           sectionHeaderTable(original.bytes())}) {
+    if (table.empty()) continue;
+    const auto begin = static_cast<uint64_t>(table.data() - original.bytes().data());
+    ranges.push_back({begin, begin + table.size()});
+  }
+  for (const VersionNeed& need : original.versionNeeds()) {
+    ranges.push_back({need.fileOffset, need.fileOffset + sizeof(Elf64_Verneed)});
+  }
+  std::sort(ranges.begin(), ranges.end(),
+            [](const FileRange& a, const FileRange& b) { return a.begin < b.begin; });
+  return ranges;
 }
 
 }  // namespace multipy::elf

@@ -73,4 +73,13 @@ struct EditedCopy {
 /// Threads: may be called at once from many, also with one original.
 EditedCopy edit(const SharedObject& original, const Edits& edits);
 
+struct FileRange {
+  uint64_t begin = 0, end = 0;  // offsets; `end` is the first one behind it
+  bool operator==(const FileRange&) const = default;
+};
+
+/// Where a copy may differ from `original`, whatever the edits, by ascending offset.
+/// All else up to the original's end is in every copy at the same offset.
+std::vector<FileRange> rangesEditedInPlace(const SharedObject& original);
+
 }  // namespace multipy::elf

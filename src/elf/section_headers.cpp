@@ -45,17 +45,24 @@ uint64_t sectionCount(std::span<const std::byte> file, const Elf64_Ehdr& header)
 
 }  // namespace
 
-void updateSectionHeaders(std::span<std::byte> file, const SectionChanges& changes) {
+std::span<const std::byte> sectionHeaderTable(std::span<const std::byte> file) {
   const auto header = element<Elf64_Ehdr>(file, 0);
   if (header.e_shoff == 0 || header.e_shoff > file.size() ||
       header.e_shentsize != sizeof(Elf64_Shdr))
-    return;
+    return {};
   const auto table = file.subspan(header.e_shoff);
   const uint64_t count = sectionCount(file, header);
-  if (count > table.size() / sizeof(Elf64_Shdr)) return;
-  for (uint64_t i = 0; i < count; ++i) {
-    auto section = element<Elf64_Shdr>(table, i);
-    if (update(section, changes)) store(table, i * sizeof(Elf64_Shdr), section);
+  if (count > table.size() / sizeof(Elf64_Shdr)) return {};
+  return table.first(count * sizeof(Elf64_Shdr));
+}
+
+void updateSectionHeaders(std::span<std::byte> file, const SectionChanges& changes) {
+  const auto table = sectionHeaderTable(file);
+  if (table.empty()) return;
+  const auto offset = static_cast<uint64_t>(table.data() - file.data());
+  for (uint64_t at = 0; at < table.size(); at += sizeof(Elf64_Shdr)) {
+    auto section = element<Elf64_Shdr>(table.subspan(at), 0);
+    if (update(section, changes)) store(file, offset + at, section);
   }
 }
 

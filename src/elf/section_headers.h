@@ -32,6 +32,9 @@ struct SectionChanges {
   std::optional<ShortenedVersionNeeds> versionNeeds;
 };
 
+/// The section headers of `file`; empty where there are none, or damaged ones.
+std::span<const std::byte> sectionHeaderTable(std::span<const std::byte> file);
+
 /// Changes the section headers of `file` where there are some. Headers that are
 /// damaged say no truth before or after, and stay as they are.
 void updateSectionHeaders(std::span<std::byte> file, const SectionChanges& changes);

@@ -8,6 +8,7 @@
 
 #include "loader/c_api_names.h"
 #include "loader/isolation_policy.h"
+#include "loader/shared_pages.h"
 #include "multipy/runtime/Exception.h"
 
 namespace multipy::loader {
@@ -32,6 +33,7 @@ LibraryFacts factsOf(const elf::SharedObject& object) {
   }
   for (const auto name : object.needed()) facts.needed.emplace_back(name);
   facts.buildId = hexadecimal(object.buildId());
+  facts.sharable = sharableRanges(object);
   facts.cApiUse = IsolationPolicy::whyUsesCApi(object);
   for (uint32_t index = 1; index < object.symbolCount(); ++index) {
     const elf::Symbol symbol = object.symbol(index);
@@ -39,6 +41,11 @@ LibraryFacts factsOf(const elf::SharedObject& object) {
     (symbol.defined ? facts.cApiNamesDefined : facts.cApiNamesUsed).emplace(symbol.name);
   }
   return facts;
+}
+
+FileIdentity identityOf(const struct stat& status) {
+  return {status.st_dev, status.st_ino, status.st_size, status.st_mtim.tv_sec,
+          status.st_mtim.tv_nsec};
 }
 
 }  // namespace
@@ -53,8 +60,12 @@ FileIdentity FileIdentity::of(const std::filesystem::path& file) {
     throw runtime::LoadError(file.string() +
                              ": cannot load as a library: it is not a regular file");
   }
-  return {status.st_dev, status.st_ino, status.st_size, status.st_mtim.tv_sec,
-          status.st_mtim.tv_nsec};
+  return identityOf(status);
+}
+
+FileIdentity FileIdentity::ofOpen(int descriptor) {
+  struct stat status;
+  return ::fstat(descriptor, &status) ? FileIdentity{.size = -1} : identityOf(status);
 }
 
 std::string FileIdentity::text() const {

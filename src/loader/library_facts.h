@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "elf/edited_copy.h"
 #include "elf/shared_object.h"
 
 namespace multipy::loader {
@@ -26,6 +27,8 @@ struct FileIdentity {
 
   /// Throws LoadError if there is no such regular file.
   static FileIdentity of(const std::filesystem::path& file);
+  /// That of an open file; like no other's if it has none.
+  static FileIdentity ofOpen(int descriptor);
   std::string text() const;
   auto operator<=>(const FileIdentity&) const = default;
 };
@@ -42,6 +45,8 @@ struct LibraryFacts {
   std::set<std::string, std::less<>> cApiNamesUsed;
   /// Names in the style of the C API that it defines itself (PyInit_x, PySide_y).
   std::set<std::string, std::less<>> cApiNamesDefined;
+  /// sharableRanges()
+  std::vector<elf::FileRange> sharable;
 };
 
 /// A library's facts and, if it had to be read for them, its contents.

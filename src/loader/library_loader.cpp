@@ -8,6 +8,7 @@
 
 #include "loader/load_errors.h"
 #include "loader/loaded_objects.h"
+#include "loader/shared_pages.h"
 #include "multipy/runtime/Exception.h"
 
 namespace multipy::loader {
@@ -73,10 +74,10 @@ void LibraryLoader::prepare(const std::vector<Group>& groups) {
 
 // --- stage 3: open
 
-void LibraryLoader::remember(const Library& library) {
+void LibraryLoader::remember(const Library& library, std::size_t pagesShared) {
   std::lock_guard lock(historyMutex_);
   history_.push_back({library.file, library.copy ? library.copy->path() : library.file,
-                      library.isolation, library.reason});
+                      library.isolation, library.reason, pagesShared});
 }
 
 void LibraryLoader::rememberNeeded(Library& library) {
@@ -129,7 +130,8 @@ void LibraryLoader::openGroup(const Group& group, int flags) {
     copies_.push_back(library->copy);
     paths.insert(library->copy->path());
     rememberNeeded(*library);
-    remember(*library);
+    remember(*library, sharePages(library->copy->path(), library->facts->sharable, library->file,
+                                  library->identity));
   }
   reportMapped(paths);
   if (adapter_) adapter_->afterLoad(slot_, leader.file, leader.handle);
@@ -198,8 +200,15 @@ void* LibraryLoader::openInterpreter(std::span<const std::byte> bytes) {
   handles_.push_back(handle);
   copies_.push_back(copy);
   reportMapped({copy->path()});
+  // The payload lies in the program; as a file of its own it is what the copies share.
+  const auto original =
+      cache_->get("interpreter unedited " + payload_->digest, kInterpreterFile,
+                  [&] { return std::vector<std::byte>(bytes.begin(), bytes.end()); });
+  const std::size_t pagesShared =
+      sharePages(copy->path(), payload_->sharable, original->path(), std::nullopt);
   std::lock_guard lock(historyMutex_);
-  history_.push_back({kInterpreterFile, copy->path(), Isolation::Private, "is the interpreter"});
+  history_.push_back({kInterpreterFile, copy->path(), Isolation::Private, "is the interpreter",
+                      pagesShared});
   return handle;
 }
 

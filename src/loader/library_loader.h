@@ -61,7 +61,7 @@ class LibraryLoader {
   void openAnnounced(Library& leader, int flags);
   void setPresent(const Group& group, bool present);
   void reportMapped(const std::set<std::string>& copies);
-  void remember(const Library& library);
+  void remember(const Library& library, std::size_t pagesShared = 0);
   void rememberNeeded(Library& library);
   std::set<std::string> mappingNames() const;
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "loader/blake2b.h"
+#include "loader/shared_pages.h"
 #include "multipy/runtime/Exception.h"
 
 namespace multipy::loader {
@@ -22,6 +23,12 @@ std::string quickKey(std::span<const std::byte> bytes) {
 
 }  // namespace
 
+Payload::Payload(std::span<const std::byte> bytes)
+    : Payload(bytes, elf::SharedObject::parse({bytes.begin(), bytes.end()}, "libinterpreter.so")) {}
+
+Payload::Payload(std::span<const std::byte> bytes, const elf::SharedObject& object)
+    : digest(Blake2b::digest(bytes)), names(object), sharable(sharableRanges(object)) {}
+
 LoadingProcess& LoadingProcess::instance() {
   static auto* process = new LoadingProcess;
   return *process;
@@ -29,10 +36,7 @@ LoadingProcess& LoadingProcess::instance() {
 
 std::shared_ptr<const Payload> LoadingProcess::payload(std::span<const std::byte> bytes) {
   auto& known = payloads_[quickKey(bytes)];
-  if (!known) {
-    const auto object = elf::SharedObject::parse({bytes.begin(), bytes.end()}, "libinterpreter.so");
-    known = std::make_shared<Payload>(Payload{Blake2b::digest(bytes), InterpreterNames(object)});
-  }
+  if (!known) known = std::make_shared<const Payload>(bytes);
   return known;
 }
 

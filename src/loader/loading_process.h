@@ -22,8 +22,14 @@ namespace multipy::loader {
 
 /// An interpreter payload, read once however many interpreters it becomes.
 struct Payload {
+  explicit Payload(std::span<const std::byte> bytes);
+
   std::string digest;  // of its contents
   InterpreterNames names;
+  std::vector<elf::FileRange> sharable;  // sharableRanges()
+
+ private:
+  Payload(std::span<const std::byte> bytes, const elf::SharedObject& object);
 };
 
 class LoadingProcess {

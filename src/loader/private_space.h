@@ -118,6 +118,9 @@ class PrivateSpace {
     std::filesystem::path copy;  // equal to original where shared
     Isolation isolation;
     std::string reason;
+    /// Bytes of the copy that the process has in memory once, with the original and
+    /// its other copies (shared_pages.h). 0 where shared.
+    std::size_t pagesShared = 0;
   };
   /// What has been loaded through this space so far, in order.
   std::vector<Loaded> loaded() const;

@@ -59,6 +59,28 @@ TEST(EditedCopy, ChangesNothingOfTheOriginalButTheFileHeader) {
   EXPECT_TRUE(std::equal(before.begin(), before.end(), after.begin()));
 }
 
+TEST(EditedCopy, TellsWhereItMayDifferFromTheOriginal) {
+  const auto original = parse({});
+  const auto ranges = rangesEditedInPlace(original);
+  const auto copy = edited(
+      original, {.soname = "libnew.so",
+                 .needed = {{"libx.so", "liby.so"}},
+                 .renameUndefined = [](std::string_view) { return std::string("other"); },
+                 .unique = UniqueSymbols::Weaken});
+  const auto before = original.bytes(), after = copy.bytes();
+  bool differs = false;
+  for (std::size_t at = 0; at < before.size(); ++at) {
+    if (before[at] == after[at]) continue;
+    differs = true;
+    EXPECT_TRUE(std::any_of(ranges.begin(), ranges.end(),
+                            [&](FileRange range) { return at >= range.begin && at < range.end; }))
+        << "at " << at;
+  }
+  EXPECT_TRUE(differs);
+  ASSERT_GE(ranges.size(), 2u);
+  EXPECT_EQ(ranges.front(), (FileRange{0, sizeof(Elf64_Ehdr)}));
+}
+
 TEST(EditedCopy, IsAlignedForItsMachine) {
   MinimalLibrary library;
   library.header.e_machine = EM_AARCH64;

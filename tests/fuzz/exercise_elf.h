@@ -2,7 +2,10 @@
 // object: everything that the loader would. Only ElfError may come of it.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <span>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -30,6 +33,21 @@ inline Edits allEdits() {
   return edits;
 }
 
+/// Throws unless the copy is its original outside of rangesEditedInPlace().
+inline void checkUnedited(const SharedObject& original, std::span<const std::byte> copy) {
+  const auto before = original.bytes();
+  uint64_t at = 0;
+  const auto checkUpTo = [&](uint64_t end) {
+    if (end > at && !std::equal(before.begin() + at, before.begin() + end, copy.begin() + at))
+      throw std::logic_error("edited outside of rangesEditedInPlace()");
+  };
+  for (const FileRange& range : rangesEditedInPlace(original)) {
+    checkUpTo(range.begin);
+    at = std::max(at, range.end);
+  }
+  checkUpTo(before.size());
+}
+
 inline Outcome exercise(std::vector<std::byte> bytes) {
   auto outcome = Outcome::Refused;
   try {
@@ -39,6 +57,7 @@ inline Outcome exercise(std::vector<std::byte> bytes) {
     outcome = Outcome::Read;
     auto copy = edit(object, allEdits());
     outcome = Outcome::Copied;
+    checkUnedited(object, copy.bytes);
     // Damage that the first reading has no reason to look at may refuse this
     // one, and in no other way.
     SharedObject::parse(std::move(copy.bytes), "copy of fuzzed.so", Machine::x86_64());

@@ -17,6 +17,8 @@ namespace {
 constexpr const char* kStandIn = R"(
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <stdlib.h>
+#include <unistd.h>
 struct Services {
   void* space;
   void* (*open)(void*, const char*, int, const void*);
@@ -26,6 +28,7 @@ struct Services {
 static const struct Services* services;
 static int things;
 #define EXPORT __attribute__((visibility("default")))
+EXPORT const int room[100000] = {[0 ... 99999] = 1};  // pages that are worth sharing
 EXPORT void attach(const struct Services* given) { services = given; }
 EXPORT const char* PzThing_Who(void) { return "interpreter"; }
 EXPORT int _PzThing_Count(void) { return ++things; }
@@ -43,6 +46,13 @@ EXPORT int multipy_dladdr(const void* address, Dl_info* info) {
 }
 EXPORT char* multipy_dlerror(void) { return dlerror(); }
 EXPORT int multipy_dlclose(void* handle) { (void)handle; return 0; }
+EXPORT char* multipy_getenv(const char* name) { return getenv(name); }
+EXPORT int multipy_setenv(const char* name, const char* value, int overwrite) {
+  return setenv(name, value, overwrite);
+}
+EXPORT int multipy_unsetenv(const char* name) { return unsetenv(name); }
+EXPORT int multipy_execv(const char* file, char* const* words) { return execv(file, words); }
+EXPORT int multipy_system(const char* command) { return system(command); }
 )";
 
 struct Services {
