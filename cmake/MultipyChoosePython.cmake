@@ -6,18 +6,31 @@
 # answers "not found, because".
 include_guard(GLOBAL)
 
+# pip builds in an environment of its own, which it makes by a PYTHONPATH that hides
+# what is installed: torch too, which is part of what is built here.
+macro(_multipy_leave_pip_isolation)
+  string(REGEX REPLACE "[^:]*/pip-build-env-[^:]*:?" "" _multipy_path "$ENV{PYTHONPATH}")
+  set(ENV{PYTHONPATH} "${_multipy_path}")
+endmacro()
+
 # multipy_choose_python(<out> [FALLBACK <python>])
 #
-# The first of: MULTIPY_PYTHON (cache or -D), the active virtual environment,
-# the active conda environment, FALLBACK, python3 on PATH. <out> becomes the
-# absolute path of the executable as it calls itself (so a pyenv shim becomes
-# the Python behind it, and a venv's python stays the venv's).
+# The first of: MULTIPY_PYTHON (cache or -D), the Python of a `pip install`, the
+# active virtual environment, the active conda environment, FALLBACK, python3 on
+# PATH. When cross compiling it is the target's and runs under
+# CMAKE_CROSSCOMPILING_EMULATOR. <out> becomes the absolute path of the executable
+# as it calls itself (so a pyenv shim becomes the Python behind it, and a venv's
+# python stays the venv's).
 function(multipy_choose_python out)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "FALLBACK" "")
   set(multipy_problem "" PARENT_SCOPE)
   if(MULTIPY_PYTHON)
     set(candidate "${MULTIPY_PYTHON}")
     set(reason "MULTIPY_PYTHON says so")
+  elseif(SKBUILD AND Python_EXECUTABLE)
+    set(candidate "${Python_EXECUTABLE}")
+    set(reason "pip builds with it")
+    _multipy_leave_pip_isolation()
   elseif(DEFINED ENV{VIRTUAL_ENV} AND EXISTS "$ENV{VIRTUAL_ENV}/bin/python")
     set(candidate "$ENV{VIRTUAL_ENV}/bin/python")
     set(reason "its virtual environment is active")
@@ -40,7 +53,7 @@ function(multipy_choose_python out)
   endif()
 
   execute_process(
-    COMMAND "${candidate}" -c "import sys; print(sys.executable)"
+    COMMAND ${CMAKE_CROSSCOMPILING_EMULATOR} "${candidate}" -c "import sys; print(sys.executable)"
     OUTPUT_VARIABLE executable ERROR_VARIABLE error RESULT_VARIABLE result
     OUTPUT_STRIP_TRAILING_WHITESPACE)
   if(NOT result EQUAL 0 OR NOT executable)
@@ -62,7 +75,7 @@ endfunction()
 # each. If the script fails, what it wrote to stderr is the problem.
 function(multipy_read_facts prefix python script)
   execute_process(
-    COMMAND "${python}" "${script}"
+    COMMAND ${CMAKE_CROSSCOMPILING_EMULATOR} "${python}" "${script}"
     OUTPUT_VARIABLE output ERROR_VARIABLE error RESULT_VARIABLE result)
   if(NOT result EQUAL 0)
     string(STRIP "${error}" error)
@@ -73,7 +86,10 @@ function(multipy_read_facts prefix python script)
   string(REGEX MATCHALL "[^\n]+" lines "${output}")
   foreach(line IN LISTS lines)
     if(line MATCHES "^([a-z0-9_]+)=(.*)$")
-      set(${prefix}_${CMAKE_MATCH_1} "${CMAKE_MATCH_2}" PARENT_SCOPE)
+      set(name "${CMAKE_MATCH_1}")
+      # The target's Python says where files are on the target.
+      string(REGEX REPLACE "(^|\\|)/usr/" "\\1${CMAKE_SYSROOT}/usr/" value "${CMAKE_MATCH_2}")
+      set(${prefix}_${name} "${value}" PARENT_SCOPE)
     endif()
   endforeach()
 endfunction()

@@ -159,11 +159,19 @@ function(_multipy_check_archive_version archive problem)
   endif()
 endfunction()
 
+function(_multipy_sysroot_word out)
+  set(${out} "" PARENT_SCOPE)
+  if(CMAKE_SYSROOT)
+    set(${out} "--sysroot=${CMAKE_SYSROOT}" PARENT_SCOPE)
+  endif()
+endfunction()
+
 # <error>: the linker's first line about what went wrong, empty if nothing did.
 function(_multipy_try_link archive words error)
+  _multipy_sysroot_word(sysroot)
   set(output "${CMAKE_CURRENT_BINARY_DIR}/libpython_proof.so")
   execute_process(
-    COMMAND "${CMAKE_C_COMPILER}" -shared -fno-lto -o "${output}"
+    COMMAND "${CMAKE_C_COMPILER}" ${sysroot} -shared -fno-lto -o "${output}"
             -Wl,--whole-archive "${archive}" -Wl,--no-whole-archive ${words}
     OUTPUT_VARIABLE text ERROR_VARIABLE text RESULT_VARIABLE result)
   file(REMOVE "${output}")
@@ -180,9 +188,10 @@ function(_multipy_try_link archive words error)
 endfunction()
 
 function(_multipy_try_library word ok)
+  _multipy_sysroot_word(sysroot)
   set(output "${CMAKE_CURRENT_BINARY_DIR}/library_proof.so")
   execute_process(
-    COMMAND "${CMAKE_C_COMPILER}" -shared -o "${output}" ${word}
+    COMMAND "${CMAKE_C_COMPILER}" ${sysroot} -shared -o "${output}" ${word}
     OUTPUT_QUIET ERROR_QUIET RESULT_VARIABLE result)
   file(REMOVE "${output}")
   if(result EQUAL 0)

@@ -13,26 +13,36 @@ readonly torch_requirement='torch==2.13.0'
 say() { printf '\n== %s\n' "$*" >&2; }
 die() { printf '\nerror: %s\n' "$*" >&2; exit 1; }
 
-# Installs the Debian packages that are listed and missing.
+# Installs the system's packages that are listed and missing.
 install_system_packages() {
-  command -v dpkg-query >/dev/null || return 0  # not Debian: cmake will say what it misses
+  local list install
+  if command -v dpkg-query >/dev/null; then
+    list=debian.txt
+    installed() { [[ $(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null) == installed ]]; }
+    install=(env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends)
+  elif command -v dnf >/dev/null; then
+    list=redhat.txt
+    installed() { rpm -q --quiet --whatprovides "$1"; }
+    install=(dnf install -y -q --setopt=install_weak_deps=False)
+  else
+    return 0  # another system: cmake will say what it misses
+  fi
   local missing=() package unless
   while read -r package unless; do
     [[ -z $package || $package == \#* ]] && continue
     [[ -n $unless ]] && command -v "$unless" >/dev/null && continue
-    [[ $(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null) == installed ]] || missing+=("$package")
-  done <"$root/scripts/packages/debian.txt"
+    installed "$package" || missing+=("$package")
+  done <"$root/scripts/packages/$list"
   [[ ${#missing[@]} -eq 0 ]] && return 0
 
   local as_root=()
   if [[ $(id -u) -ne 0 ]]; then
-    command -v sudo >/dev/null || die "these packages are missing and this is not root: run as root: apt-get install ${missing[*]}"
+    command -v sudo >/dev/null || die "these packages are missing and this is not root: run as root: ${install[*]} ${missing[*]}"
     as_root=(sudo)
   fi
   say "installing ${missing[*]}"
-  "${as_root[@]}" apt-get update -qq
-  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
-    apt-get install -y -qq --no-install-recommends "${missing[@]}" >&2
+  [[ $list == debian.txt ]] && "${as_root[@]}" apt-get update -qq
+  "${as_root[@]}" "${install[@]}" "${missing[@]}" >&2
 }
 
 python_version() {

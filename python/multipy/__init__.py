@@ -1,0 +1,28 @@
+"""The Python side of multipy: where its C++ library lies, and tools for packages.
+
+    cmake -DCMAKE_PREFIX_PATH="$(python -m multipy --cmake-prefix-path)" ...
+
+`cmake_prefix_path` is there if the C++ library has been installed too (`pip install
+multipy` with `-C wheel.cmake=false` installs the tools alone).
+"""
+
+import importlib.metadata
+import os
+
+__version__ = importlib.metadata.version("multipy")
+
+
+def _prefix() -> str:
+    # An editable installation has its compiled part in another folder than its modules.
+    for folder in __path__:
+        if os.path.isfile(os.path.join(folder, "lib", "cmake", "multipy", "multipyConfig.cmake")):
+            return folder
+    raise AttributeError(
+        "multipy is installed without its C++ library: no lib/cmake/multipy/multipyConfig.cmake "
+        f"in {' or '.join(__path__)}. Install it without '-C wheel.cmake=false'.")
+
+
+def __getattr__(name: str):
+    if name == "cmake_prefix_path":  # for CMAKE_PREFIX_PATH
+        return _prefix()
+    raise AttributeError(f"module 'multipy' has no attribute '{name}'")

@@ -1,0 +1,54 @@
+# Builds the wheel as `pip install .` does, installs it into a folder, and builds and
+# runs app/ with what it carries; then the wheel of the Python tools alone.
+cmake_minimum_required(VERSION 3.24)
+
+function(run)
+  list(JOIN ARGN " " words)
+  message(STATUS "${words}")
+  execute_process(COMMAND ${ARGN} COMMAND_ERROR_IS_FATAL ANY)
+endfunction()
+
+function(expect_output expected)
+  execute_process(COMMAND ${ARGN} OUTPUT_VARIABLE output ERROR_VARIABLE output RESULT_VARIABLE result)
+  if(NOT output MATCHES "${expected}")
+    message(FATAL_ERROR "${ARGN}: expected ${expected}, found (${result}): ${output}")
+  endif()
+endfunction()
+
+cmake_host_system_information(RESULT processors QUERY NUMBER_OF_LOGICAL_CORES)
+set(ENV{CCACHE_NOHASHDIR} 1)
+set(ENV{CMAKE_BUILD_PARALLEL_LEVEL} "${processors}")
+set(ENV{CMAKE_C_COMPILER_LAUNCHER} "${launcher}")
+set(ENV{CMAKE_CXX_COMPILER_LAUNCHER} "${launcher}")
+set(ENV{PIP_DISABLE_PIP_VERSION_CHECK} 1)
+set(pip "${python}" -m pip wheel --quiet --no-deps --no-build-isolation)
+set(options "-Ccmake.define.MULTIPY_LIBPYTHON=${libpython}")
+
+# Its own folder for the sources: a build must not leave anything in ours.
+file(REMOVE_RECURSE "${scratch}/wheels" "${scratch}/site" "${scratch}/build" "${scratch}/tools")
+run(${pip} "-Cbuild-dir=${scratch}/compiled" "-Ccmake.build-type=${build_type}" ${options}
+    -w "${scratch}/wheels" "${multipy_source}")
+file(GLOB wheel "${scratch}/wheels/multipy-*.whl")
+run("${python}" -m pip install --quiet --no-deps --target "${scratch}/site" "${wheel}")
+
+set(ENV{PYTHONPATH} "${scratch}/site")
+execute_process(COMMAND "${python}" -m multipy --cmake-prefix-path
+  OUTPUT_VARIABLE prefix OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+expect_output("doctor" "${python}" -m multipy --help)
+unset(ENV{PYTHONPATH})
+run("${CMAKE_COMMAND}" -S "${app}" -B "${scratch}/build" -G "${generator}" "-DCMAKE_PREFIX_PATH=${prefix}"
+    "-DMULTIPY_PYTHON=${python}" "-DCMAKE_BUILD_TYPE=${build_type}" "-DCMAKE_CXX_COMPILER_LAUNCHER=${launcher}")
+run("${CMAKE_COMMAND}" --build "${scratch}/build" --parallel ${processors})
+foreach(program serve serve_classic)
+  run("${CMAKE_COMMAND}" -E env ${environment} "${scratch}/build/${program}")
+endforeach()
+
+run(${pip} -Cwheel.cmake=false -w "${scratch}/tools" "${multipy_source}")
+file(GLOB wheel "${scratch}/tools/multipy-*-py3-none-any.whl")
+if(NOT wheel)
+  message(FATAL_ERROR "the wheel of the tools alone should be one for any machine, in ${scratch}/tools")
+endif()
+run("${python}" -m pip install --quiet --no-deps --target "${scratch}/tools/site" "${wheel}")
+set(ENV{PYTHONPATH} "${scratch}/tools/site")
+expect_output("PackageExporter" "${python}" -c "print(__import__('multipy.package').package.PackageExporter)")
+expect_output("without its C\\+\\+ library" "${python}" -m multipy doctor)
