@@ -2,8 +2,8 @@
 standard input with the seconds that one more worker took until it had torch and
 had called one operator; the workers stay until the end of the input.
 
-    python rival_processes.py fresh         each a new Python that imports torch
-    python rival_processes.py forkserver    each forked from a server that has
+    python new_processes.py fresh         each a new Python that imports torch
+    python new_processes.py forkserver    each forked from a server that has
 
 Before the answer, but after its clock has stopped, the worker collects garbage
 once, as every worker does sooner or later: it touches all objects, so that pages

@@ -21,7 +21,8 @@ class Key:
 class Results:
     """Samples of each key, one per repeat, in order."""
 
-    def __init__(self) -> None:
+    def __init__(self, versions: dict[str, str] | None = None) -> None:
+        self.versions = versions or {}  # of what was measured
         self.samples: dict[Key, list[float]] = {}
 
     def add(self, key: Key, value: float) -> None:
@@ -34,16 +35,27 @@ class Results:
             self.add(key, combine(a, b))
 
     def as_json(self) -> dict:
-        return {"machine": machine(), "results": [_row(key, values) for key, values in self.samples.items()]}
+        return {
+            "machine": {**machine(), **self.versions},
+            "results": [_row(key, values) for key, values in self.samples.items()],
+        }
 
     def table(self, metrics: list[str] | None = None) -> str:
         rows = [("metric", "strategy", "model", "threads", "interp.", "median", "spread", "unit")]
         for key, values in self.samples.items():
             if metrics is None or key.metric in metrics:
-                rows.append((
-                    key.metric, key.strategy, key.model, str(key.threads or ""), str(key.interpreters or ""),
-                    _short(statistics.median(values)), f"{_short(min(values))} - {_short(max(values))}", key.unit,
-                ))
+                rows.append(
+                    (
+                        key.metric,
+                        key.strategy,
+                        key.model,
+                        str(key.threads or ""),
+                        str(key.interpreters or ""),
+                        _short(statistics.median(values)),
+                        f"{_short(min(values))} - {_short(max(values))}",
+                        key.unit,
+                    )
+                )
         widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
         lines = ["  ".join(text.ljust(width) for text, width in zip(row, widths)).rstrip() for row in rows]
         return "\n".join([lines[0], "-" * len(lines[0]), *lines[1:]])
@@ -58,8 +70,11 @@ def _short(value: float) -> str:
 
 
 def machine() -> dict:
-    cpu = [line.partition(":")[2].strip() for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines()
-           if line.startswith(("model name", "CPU part"))]
+    cpu = [
+        line.partition(":")[2].strip()
+        for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines()
+        if line.startswith(("model name", "CPU part"))
+    ]
     return {
         "cpu": cpu[0] if cpu else platform.machine(),
         "cores": len(os.sched_getaffinity(0)),

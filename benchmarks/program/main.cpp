@@ -1,12 +1,14 @@
 // Reads commands (commands.h) from standard input, one a line, and answers each
-// with a line: a number, or "error: " and what went wrong. benchmarks/run drives
-// it, in turns with the rivals, so that all meet the machine in the same state.
+// with a line: numbers with tabs between them, or "error: " and what went wrong.
+// benchmarks/run drives it, in turns with the rivals, so that all meet the machine in
+// the same state.
 #include <exception>
 #include <fstream>
 #include <iostream>
 #include <iterator>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "commands.h"
@@ -45,8 +47,10 @@ int main(int argc, char** argv) {
     const auto words = splitAtTabs(line);
     if (words.empty()) continue;
     try {
-      const double answer = commands.run(words);
-      std::cout << answer << std::endl;
+      std::string separator;
+      for (const double number : commands.run(words))
+        std::cout << std::exchange(separator, "\t") << number;
+      std::cout << std::endl;
     } catch (const std::exception& error) {
       std::cout << "error: " << oneLine(error.what()) << std::endl;
     }

@@ -11,8 +11,9 @@ namespace multipy::benchmark {
 /// Arguments for the calls of a model, made before anything is timed.
 class Input {
  public:
-  /// `kind` is "tensor:1x64" (random numbers of that shape), "int", or
-  /// "sentences:FILE" (its lines in turn, as a list of one string).
+  /// `kind` is "tensor:1x64" (random numbers of that shape), "tokens:1x16" (whole
+  /// numbers below 256 of that shape), "int:7", or "sentences:FILE" (its lines in
+  /// turn, each as a list of one string). rivals/inputs.py makes the same in Python.
   explicit Input(const std::string& kind);
 
   /// The arguments of a thread's call. Threads share the numbers, not the tensor.

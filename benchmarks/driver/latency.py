@@ -1,0 +1,90 @@
+"""Open loads: how long requests take that arrive when they arrive."""
+
+from processes import multipy
+from results import Key, Results
+
+LOADS = (50, 80, 95)  # percent of the strategy's own capacity
+GOAL = 80  # its metrics have no suffix
+BURST = 16
+PARTS = ("p50", "p95", "p99", "p999")
+PHASES = ("queueing", "compute", "latency")
+
+
+def metric(phase: str, part: str, load: int) -> str:
+    """latency_p99_us is at 80 % load; latency_p99_us_at_50 says its load."""
+    return f"{phase}_{part}_us" + ("" if load == GOAL else f"_at_{load}")
+
+
+def measure(plan, results: Results, strategies) -> None:
+    """A repeat takes a strategy's capacity first, and then the loads as parts of it."""
+    n = plan.interpreters
+    for repeat in range(plan.repeats):
+        for strategy in strategies:
+            for model in plan.latency_models:
+                if model in strategy.runs:
+                    plan.say(f"latency, repeat {repeat + 1} of {plan.repeats}: {strategy.name}, {model}")
+                    _one(plan, results, strategy, model, repeat)
+    for strategy in strategies[1:]:
+        for model in plan.latency_models:
+            if model in strategy.runs:
+                ours, theirs = (_key(metric("latency", "p99", GOAL), s, model, n) for s in (strategies[0], strategy))
+                ratio = Key("latency_p99_ratio", f"multipy / {strategy.name}", model, n, n, "x")
+                results.derive(ratio, ours, theirs, lambda a, b: a / b)
+
+
+def _key(name: str, strategy, model: str, n: int, unit: str = "us") -> Key:
+    return Key(name, strategy.name, model, strategy.clients(n), strategy.used(n), unit)
+
+
+def _one(plan, results: Results, strategy, model: str, repeat: int) -> None:
+    n = plan.interpreters
+    clients = strategy.clients(n)
+    strategy.use(n)
+    capacity = strategy.throughput(model, clients, plan.seconds)
+    results.add(_key("capacity_per_s", strategy, model, n, "calls/s"), capacity)
+    for load in LOADS:
+        answer = strategy.open(model, clients, capacity * load / 100, plan.open_seconds, 1, 100 * repeat + load)
+        for i, phase in enumerate(PHASES):
+            for j, part in enumerate(PARTS):
+                results.add(_key(metric(phase, part, load), strategy, model, n), answer[4 * i + j])
+    answer = strategy.open(model, clients, capacity / 2, plan.open_seconds, BURST, 100 * repeat)
+    for j, part in enumerate(PARTS):
+        results.add(_key(f"burst_latency_{part}_us", strategy, model, n), answer[8 + j])
+
+
+def mix(plan, results: Results) -> None:
+    """A cheap and a dear model, costs 100:1, each at a quarter of what N interpreters can
+    do: both in one pool, and the cheap one in a pool of its own beside the dear one's."""
+    n = max(2, plan.interpreters)
+    seconds = 3 * plan.open_seconds  # else the dear ones are too few
+    with multipy(plan) as program:
+        for pool in ("shared", "own"):
+            program.ask("pool", pool, n)
+            for model in ("cheap", "dear"):
+                program.ask("load", pool, model, plan.models / f"{model}.pt", "tensor:1x64")
+        arrangements = {
+            "multipy, one pool": ("shared", n),
+            "multipy, one pool, the dear on one thread less": ("shared", n - 1),
+            "multipy, a pool for each": ("own", n),
+        }
+        for repeat in range(plan.repeats):
+            plan.say(f"two models, repeat {repeat + 1} of {plan.repeats}")
+            rates = {}
+            for model in ("cheap", "dear"):
+                rates[model] = n / 4 * program.ask("throughput", f"shared/{model}", 1, plan.seconds)
+            results.add(Key("mix_cost_ratio", "multipy", "dear / cheap", 1, 1, "x"), rates["cheap"] / rates["dear"])
+            for name, (cheap_in, dear_threads) in arrangements.items():
+                cheap = (f"{cheap_in}/cheap", n, rates["cheap"])
+                dear = ("shared/dear", dear_threads, rates["dear"])
+                answer = program.ask_for_many("mix", *cheap, *dear, seconds, repeat)
+                for i, model in enumerate(("cheap", "dear")):
+                    for j, part in enumerate(PARTS):
+                        results.add(Key(f"mix_{part}_us", name, model, n, n, "us"), answer[4 * i + j])
+    private = Key("mix_p99_us", "multipy, a pool for each", "cheap", n, n, "us")
+    for name in list(arrangements)[:2]:
+        results.derive(
+            Key("mix_p99_ratio", name, "cheap", n, n, "x of a pool of its own"),
+            Key("mix_p99_us", name, "cheap", n, n, "us"),
+            private,
+            lambda a, b: a / b,
+        )

@@ -1,0 +1,84 @@
+"""What one more interpreter costs, in time and in memory, against one more process."""
+
+import contextlib
+
+from processes import Asked, multipy, rival
+from results import Key, Results
+
+PROCESSES = ("fresh process", "forkserver worker")
+
+
+def _workers(plan, kind: str) -> Asked:
+    return rival(plan, "new_processes.py", kind)
+
+
+def _derive_over_fresh(results: Results, metric: str, unit: str, keys: dict[str, Key]) -> None:
+    for name in ("multipy", "forkserver worker"):
+        results.derive(Key(metric, name, unit=unit), keys[name], keys["fresh process"], lambda a, b: a / b)
+
+
+def ready(plan, results: Results) -> None:
+    """Seconds until one more can work with torch; the first of each kind, which
+    warms caches and starts the fork server, is left out."""
+    plan.say("making interpreters and processes ready")
+    times = {name: Key("ready_s", name, unit="s") for name in ("multipy", *PROCESSES)}
+    bare = Key("bare_ready_ms", "multipy, no torch", unit="ms")
+    with contextlib.ExitStack() as stack:
+        program = stack.enter_context(multipy(plan))
+        fresh = stack.enter_context(_workers(plan, "fresh"))
+        forked = stack.enter_context(_workers(plan, "forkserver"))
+        for repeat in range(plan.repeats + 1):
+            started, imported = program.ask("extra"), program.ask("extra_torch")
+            other, worker = fresh.ask("start"), forked.ask("start")
+            if repeat > 0:
+                results.add(bare, started * 1000)
+                results.add(times["multipy"], started + imported)
+                results.add(times["fresh process"], other)
+                results.add(times["forkserver worker"], worker)
+    _derive_over_fresh(results, "ready_ratio", "x of a fresh process", times)
+
+
+def footprint(plan, results: Results) -> None:
+    """PSS that one more adds to the sum over all processes of its kind, once it has
+    torch, has called an operator and has collected garbage. One kind after the
+    other, with nothing else alive: PSS divides what is shared."""
+    steps = {}
+
+    def measure(name: str, process: Asked, one_more) -> None:
+        plan.say(f"memory: {name}")
+        steps[name] = Key("extra_interpreter_pss_mb", name, unit="MB")
+        one_more()
+        one_more()
+        for _ in range(plan.repeats):
+            before = process.pss_mb()
+            one_more()
+            results.add(steps[name], process.pss_mb() - before)
+
+    with multipy(plan) as program:
+        commands = ("extra", "extra_torch", "collect")
+        measure("multipy", program, lambda: [program.ask(command) for command in commands])
+    with _workers(plan, "fresh") as fresh:
+        measure("fresh process", fresh, lambda: fresh.ask("start"))
+    with _workers(plan, "forkserver") as forked:
+        measure("forkserver worker", forked, lambda: forked.ask("start"))
+    _derive_over_fresh(results, "extra_pss_ratio", "x of a fresh process", steps)
+
+
+def weights(plan, results: Results) -> None:
+    """PSS that a further replica of a heavy model adds, over the size of its
+    weights. The interpreters have torch, and have been called, before."""
+    plan.say("memory: weights of a further replica")
+    replicas = 1 + plan.repeats
+    with multipy(plan) as program:
+        program.ask("pool", "pool", replicas)
+        program.ask("load", "pool", "light", plan.models / "identity.pt", "tensor:1x64")
+        program.ask("lazily", "pool", "heavy", plan.models / "heavy.pt", "tensor:1x64")
+        program.ask("bring", "pool", "heavy", 0)
+        for interpreter in range(1, replicas):
+            before = program.pss_mb()
+            program.ask("bring", "pool", "heavy", interpreter)
+            step = program.pss_mb() - before
+            results.add(
+                Key("weights_ratio", "multipy", f"{plan.heavy_megabytes} MB", unit="x of the weights"),
+                step / plan.heavy_megabytes,
+            )

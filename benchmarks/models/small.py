@@ -1,0 +1,64 @@
+"""Layers and nothing else."""
+
+import torch
+from torch import nn
+
+
+def linear() -> nn.Module:
+    return nn.Linear(64, 64)
+
+
+def deep_mlp() -> nn.Module:
+    """Eight layers of 64, for one row a call: little arithmetic, much Python."""
+    layers = []
+    for _ in range(8):
+        layers += [nn.Linear(64, 64), nn.ReLU()]
+    return nn.Sequential(*layers)
+
+
+class RowSums(nn.Module):
+    """Next to no work for much input: what it costs to hand tensors over."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.sum(1)
+
+
+class Heavy(nn.Module):
+    """So many MB of weights and next to no work."""
+
+    def __init__(self, megabytes: int) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.rand(megabytes, 1 << 18))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x + self.weight[0, 0]
+
+
+class Spin(nn.Module):
+    """So many small additions, one after the other: a cost that can be chosen."""
+
+    def __init__(self, additions: int) -> None:
+        super().__init__()
+        self.additions = additions
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        for _ in range(self.additions):
+            x = x + 1
+        return x
+
+
+class Compiled:
+    """A module that whoever calls it first compiles with torch.compile: inside a
+    multipy interpreter, by that interpreter's own Dynamo and Inductor."""
+
+    def __init__(self, module: nn.Module) -> None:
+        self.module = module
+        self.compiled = None
+
+    def __getstate__(self) -> dict:
+        return {"module": self.module, "compiled": None}
+
+    def __call__(self, x: torch.Tensor) -> torch.Tensor:
+        if self.compiled is None:
+            self.compiled = torch.compile(self.module)
+        return self.compiled(x)
