@@ -10,27 +10,19 @@
 include_guard(GLOBAL)
 include("${CMAKE_CURRENT_LIST_DIR}/MultipyChoosePython.cmake")
 
-# Versions (major.minor) for which src/torch/ has a table of routed symbols.
+# Versions (major.minor) that multipy is tested with. Others are tried when multipy
+# is built (MultipyTorchCheck.cmake).
 set(MULTIPY_SUPPORTED_TORCH 2.6 2.13 2.14)
 
 set(_multipy_torch_facts "${CMAKE_CURRENT_LIST_DIR}/torch_facts.py")
 
 # multipy_find_torch(<python>)
 #
-# Makes the targets and sets, in the caller, multipy_torch_{root,version,cxx11_abi,kineto}
-# (the last: kineto's headers), or multipy_problem.
+# Makes the targets and sets, in the caller, multipy_torch_{root,version,cxx11_abi},
+# multipy_torch_kineto (kineto's headers) and multipy_torch_python_library
+# (libtorch_python), or multipy_problem.
 function(multipy_find_torch python)
   multipy_read_facts(torch "${python}" "${_multipy_torch_facts}")
-  if(NOT multipy_problem)
-    string(REGEX MATCH "^[0-9]+\\.[0-9]+" series "${torch_version}")
-    if(NOT series IN_LIST MULTIPY_SUPPORTED_TORCH)
-      list(JOIN MULTIPY_SUPPORTED_TORCH ".x, " supported)
-      string(CONCAT multipy_problem
-        "torch ${torch_version} (${torch_root}, the one that ${python} imports) is not "
-        "supported: this multipy works with torch ${supported}.x. Install one of these into that "
-        "environment, or choose another Python with -DMULTIPY_PYTHON=/path/to/python.")
-    endif()
-  endif()
   set(multipy_problem "${multipy_problem}" PARENT_SCOPE)
   if(multipy_problem)
     return()
@@ -42,6 +34,7 @@ function(multipy_find_torch python)
   foreach(fact root version cxx11_abi kineto)
     set(multipy_torch_${fact} "${torch_${fact}}" PARENT_SCOPE)
   endforeach()
+  set(multipy_torch_python_library "${torch_file_torch_python}" PARENT_SCOPE)
 endfunction()
 
 function(_multipy_add_torch_targets)

@@ -11,7 +11,7 @@ import re
 import runpy
 import sys
 
-LIBRARIES = ("torch", "torch_cpu", "c10", "torch_cuda", "c10_cuda")
+LIBRARIES = ("torch", "torch_cpu", "torch_python", "c10", "torch_cuda", "c10_cuda")
 
 
 def folder():

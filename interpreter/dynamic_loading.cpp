@@ -31,6 +31,19 @@ void setError(const std::string& message) {
 
 }  // namespace
 
+namespace {
+
+/// What sys.setdlopenflags() has set for imports.
+int importFlags() {
+  PyObject* const get = PySys_GetObject("getdlopenflags");  // borrowed
+  const auto flags = multipy::Reference::take(get ? PyObject_CallNoArgs(get) : nullptr);
+  const long value = flags ? PyLong_AsLong(flags.get()) : 0;
+  PyErr_Clear();  // somebody took the function away: no flags, then
+  return static_cast<int>(value);
+}
+
+}  // namespace
+
 #define MULTIPY_EXPORT __attribute__((visibility("default")))
 
 extern "C" {
@@ -81,7 +94,9 @@ dl_funcptr _PyImport_FindSharedFuncptr(const char* prefix, const char* shortName
                                        const char* path, FILE*) {
   const auto* host = multipy::host();
   std::string error;
-  void* handle = host->load(host->context, path, error);
+  const int flags = importFlags();
+  void* handle = flags & RTLD_GLOBAL ? host->open(host->context, path, flags, nullptr, error)
+                                     : host->load(host->context, path, error);
   if (!handle) {
     const auto message = multipy::Reference::take(PyUnicode_FromString(error.c_str()));
     const auto name = multipy::Reference::take(PyUnicode_FromString(shortName));

@@ -66,6 +66,12 @@ struct HostServices {
   // --- source of a module registered with registerModuleSource
   bool (*moduleSource)(void* context, const char* name, std::string& source);
 
+  // --- what Python code prints, where the program wants to have it (OutputHook).
+  /// False, and why in `error`, where the program's hook threw. Called without this
+  /// interpreter's GIL: the hook is free to enter interpreters.
+  bool (*output)(void* context, int stream, const char* text, std::size_t size,
+                 std::string& error);
+
   // --- torch
   /// Null until libtorch_python is loaded in this interpreter.
   const TorchPython* (*torchPython)(void* context);

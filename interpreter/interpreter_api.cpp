@@ -2,11 +2,13 @@
 // a file of their own.
 #include "interpreter/interpreter_api.h"
 
+#include "interpreter/exit_functions.h"
 #include "interpreter/host_connection.h"
 #include "interpreter/lifecycle.h"
 #include "interpreter/objects.h"
 #include "interpreter/python_version.h"
 #include "interpreter/reference.h"
+#include "interpreter/stacks.h"
 #include "interpreter/threads.h"
 #include "interpreter/values.h"
 
@@ -43,6 +45,10 @@ constexpr InterpreterApi api = {
     .initialize = initializeInterpreter,
     .finalize = finalizeInterpreter,
     .liveThreads = liveThreads,
+    .runExitFunctions = runExitFunctions,
+    .close = closeInterpreter,
+    .collectStacks = collectStacks,
+    .writeStacks = writeStacks,
     .threadState = threadState,
     .newThreadState = newThreadState,
     .acquire = acquire,

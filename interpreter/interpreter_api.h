@@ -15,10 +15,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "interpreter/host_services.h"
+#include "multipy/runtime/stacks.h"
 
 namespace caffe2::serialize {
 class ReadAdapterInterface;
@@ -31,6 +33,11 @@ using Handle = _object*;
 struct InterpreterConfig {
   std::string executable;           // the environment's python: sys.executable; decides prefix and stdlib
   std::vector<std::string> extraPaths;  // put behind sys.path's own (PathEnvironment)
+  std::vector<std::string> arguments;   // sys.argv; empty: [""]
+  /// "NAME=value" each: its own environment; without a value, the process's.
+  std::optional<std::vector<std::string>> variables;
+  bool isolated = false;            // as python -I
+  bool ownOutput = false;           // sys.stdout and sys.stderr lead to HostServices::output
   void* heapBegin = nullptr;        // reserved address space (PROT_NONE) for all Python memory
   std::size_t heapSize = 0;         // bytes
 };
@@ -71,13 +78,29 @@ struct InterpreterApi {
 
   // --- life: called once each, by one and the same thread (the owner thread)
   bool (*initialize)(const InterpreterConfig&, Failure&);
-  /// Runs atexit, waits for non-daemon threads, finalises, and gives the heap's
-  /// pages back. Nobody may be in, or enter, this interpreter from now on.
+  /// Runs atexit, waits for non-daemon threads, and finalises. Nobody may be in, or
+  /// enter, this interpreter from now on.
   void (*finalize)();
   /// Threads started by Python that still exist (daemon threads do not end with
   /// it): while there are any, this library must not be unloaded. No GIL needed,
   /// also after finalize().
   std::size_t (*liveThreads)();
+  // --- the end, by any thread, when no thread of Python's is left
+  /// Runs what private libraries registered with atexit() and the like.
+  void (*runExitFunctions)();
+  /// After that, and after the libraries' own destructors: gives back what the process
+  /// keeps for this interpreter, above all the heap's pages. Waits a moment for threads
+  /// that libraries have started; false, and nothing done, if one goes on: no library
+  /// may be unloaded then.
+  bool (*close)();
+
+  // --- diagnosis
+  /// With the GIL: the stacks of all threads that are in Python code.
+  void (*collectStacks)(std::vector<runtime::ThreadStack>* out);
+  /// Without it, and unsafe beside running threads: for a child of fork() only.
+  /// Writes what CPython's faulthandler would to a file descriptor, and takes no
+  /// lock and no memory for it.
+  void (*writeStacks)(int file);
 
   // --- thread states and the GIL (no GIL needed to call)
   /// This thread's PyThreadState here, or null. No cost to speak of.
@@ -123,7 +146,7 @@ struct InterpreterApi {
   bool (*argumentNames)(Handle callable, std::vector<std::string>* out, Failure&);
 };
 
-inline constexpr uint32_t kInterpreterApiVersion = 1;
+inline constexpr uint32_t kInterpreterApiVersion = 3;
 inline constexpr const char* kInterpreterApiSymbol = "multipy_interpreter_api";
 using GetInterpreterApi = const InterpreterApi* (*)();
 

@@ -5,18 +5,28 @@
 #include "interpreter/failure.h"
 #include "interpreter/host_connection.h"
 #include "interpreter/host_module.h"
+#include "interpreter/process_environment.h"
 #include "interpreter/python_heap.h"
 #include "interpreter/python_modules.h"
 #include "interpreter/reference.h"
 #include "interpreter/signals.h"
+#include "interpreter/thread_keys.h"
 #include "interpreter/threads.h"
 
 namespace multipy {
 namespace {
 
-// How long threads that Python started, and that end when they find it
-// finalised, are given to do so before their memory and libraries go.
+// How long threads that end when they find Python finalised, or their library at its
+// end, are given to do so before their memory and libraries go.
 constexpr int kThreadsPatienceMs = 200;
+
+bool waitUntilNone(std::size_t (*threads)()) {
+  for (int left = kThreadsPatienceMs; threads() > 0; left--) {
+    if (left == 0) return false;
+    usleep(1000);
+  }
+  return true;
+}
 
 bool failed(const PyStatus& status, const char* doing, const InterpreterConfig& config,
             Failure& failure) {
@@ -32,26 +42,49 @@ bool failed(const PyStatus& status, const char* doing, const InterpreterConfig& 
   return true;
 }
 
-// An isolated Python (no signal handlers, no argv, no PYTHON* variables, UTF-8
-// whatever the locale) that finds prefix, stdlib and site-packages the way the
-// environment's own executable would: CPython's getpath looks for pyvenv.cfg
-// and landmarks from there.
-PyStatus start(const InterpreterConfig& given) {
+// Before any configuration is read: UTF-8 whatever the locale, which is the process's
+// and is left as it is; and our allocator, whatever PYTHONMALLOC says.
+PyStatus preinitialize() {
   PyPreConfig before;
   PyPreConfig_InitIsolatedConfig(&before);
   before.utf8_mode = 1;
-  PyStatus status = Py_PreInitialize(&before);
+  return Py_PreInitialize(&before);
+}
+
+// A Python like the environment's own, less what would reach beyond this interpreter:
+// no signal handlers, no buffering of C's stdout, no program's arguments.
+void configure(PyConfig& config, bool isolated) {
+  if (isolated)
+    PyConfig_InitIsolatedConfig(&config);
+  else
+    PyConfig_InitPythonConfig(&config);
+  config.install_signal_handlers = 0;
+  config.faulthandler = 0;
+  config.configure_c_stdio = 0;
+  config.parse_argv = 0;
+  config.site_import = 1;
+}
+
+PyStatus setArguments(PyConfig& config, const std::vector<std::string>& arguments) {
+  std::vector<char*> words;
+  for (const std::string& argument : arguments) words.push_back(const_cast<char*>(argument.c_str()));
+  if (words.empty()) return PyStatus_Ok();
+  return PyConfig_SetBytesArgv(&config, static_cast<Py_ssize_t>(words.size()), words.data());
+}
+
+// It finds prefix, stdlib and site-packages the way the environment's own executable
+// would: CPython's getpath looks for pyvenv.cfg and landmarks from there.
+PyStatus start(const InterpreterConfig& given) {
+  PyStatus status = preinitialize();
   if (PyStatus_Exception(status)) return status;
 
   PyConfig config;
-  PyConfig_InitIsolatedConfig(&config);
-  config.install_signal_handlers = 0;
-  config.parse_argv = 0;
-  config.site_import = 1;
+  configure(config, given.isolated);
   const char* executable = given.executable.c_str();
   status = PyConfig_SetBytesString(&config, &config.program_name, executable);
   if (!PyStatus_Exception(status))
     status = PyConfig_SetBytesString(&config, &config.executable, executable);
+  if (!PyStatus_Exception(status)) status = setArguments(config, given.arguments);
   if (!PyStatus_Exception(status)) status = Py_InitializeFromConfig(&config);
   PyConfig_Clear(&config);
   return status;
@@ -64,6 +97,10 @@ bool runBootstrap(const InterpreterConfig& config, Failure& failure) {
     const auto text = Reference::take(PyUnicode_DecodeFSDefault(path.c_str()));
     if (!paths || !text || PyList_Append(paths.get(), text.get()) != 0) break;
   }
+  const auto output = Reference::take(
+      config.ownOutput && !PyErr_Occurred() ? ourModule("_multipy_output") : nullptr);
+  const auto replaced = Reference::take(
+      output ? PyObject_CallMethod(output.get(), "replace_streams", nullptr) : nullptr);
   const auto bootstrap = Reference::take(PyErr_Occurred() ? nullptr : ourModule("_multipy_bootstrap"));
   const auto done = Reference::take(
       bootstrap ? PyObject_CallMethod(bootstrap.get(), "start", "O", paths.get()) : nullptr);
@@ -77,6 +114,7 @@ bool initializeInterpreter(const InterpreterConfig& config, Failure& failure) {
   const HostServices* services = host();
   services->setCurrent(services->slot);
   adoptPythonHeap(config.heapBegin, config.heapSize);
+  adoptEnvironment(config.variables);
   PyImport_AppendInittab(kHostModuleName, initHostModule);
   bool ok = !failed(start(config), "starting Python", config, failure);
   if (ok) {
@@ -99,9 +137,15 @@ void finalizeInterpreter() {
   Py_FinalizeEx();
   // A thread that is ending may have given up the GIL and still be freeing its
   // state. Where one does not end, the memory stays.
-  for (int left = kThreadsPatienceMs; liveThreads() > 0 && left > 0; left--) usleep(1000);
-  if (liveThreads() == 0) releasePythonHeap();
+  waitUntilNone(liveThreads);
   services->setCurrent(-1);
+}
+
+bool closeInterpreter() {
+  if (!waitUntilNone(libraryThreads)) return false;
+  deleteThreadKeys();
+  releasePythonHeap();
+  return true;
 }
 
 }  // namespace multipy

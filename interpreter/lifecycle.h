@@ -7,5 +7,6 @@ namespace multipy {
 
 bool initializeInterpreter(const InterpreterConfig& config, Failure& failure);
 void finalizeInterpreter();
+bool closeInterpreter();
 
 }  // namespace multipy

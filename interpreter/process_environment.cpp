@@ -1,33 +1,106 @@
-// The one environment variable that must not be the process's.
+// Environment variables of an interpreter's own.
 //
-// torch's inductor hands the address of a C++ function to the kernels that it
-// compiles by way of the process environment (torch/_inductor/codecache.py):
-// with several interpreters each would overwrite the others'. So this variable
-// is kept per interpreter: os.putenv in here stores it, and getenv in private
-// libraries that name it (their getenv is renamed to multipy_getenv) reads it.
-// Linked with --wrap=setenv and --wrap=unsetenv.
+// A process has one environment. An interpreter that was given variables in code has
+// its own beside it: what CPython (os.environ, PYTHONPATH at the start) and private
+// libraries read, what os.environ changes, and what children inherit that Python
+// starts. Shared libraries and the program go on with the process's.
+//
+// CPython's calls come here by --wrap, those of private libraries because their copies
+// call multipy_<name> for <name> (src/loader/interpreter_names.cpp). C code that walks
+// `environ` by itself is not reached.
+//
+// One variable is each interpreter's own in any case: torch's inductor hands the address
+// of a C++ function to the kernels that it compiles by way of the process environment
+// (torch/_inductor/codecache.py), and with several interpreters each would overwrite the
+// others'.
+#include "interpreter/process_environment.h"
+
+#include <errno.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <map>
+#include <memory>
 #include <mutex>
 #include <set>
 #include <string>
+#include <string_view>
 
 namespace {
 
-constexpr const char* kAddressVariable = "_TORCHINDUCTOR_PYOBJECT_TENSOR_DATA_PTR";
+constexpr std::string_view kAddressVariable = "_TORCHINDUCTOR_PYOBJECT_TENSOR_DATA_PTR";
 
-std::mutex& lock() {
-  static auto* const one = new std::mutex;
+class OwnVariables {
+ public:
+  void set(std::string_view name, std::string_view value, bool overwrite) {
+    const std::lock_guard lock(mutex_);
+    const auto found = entries_.find(name);
+    if (found != entries_.end() && !overwrite) return;
+    const char* entry = keep(std::string(name) + "=" + std::string(value));
+    entries_.insert_or_assign(std::string(name), entry);
+    publish();
+  }
+
+  void remove(std::string_view name) {
+    const std::lock_guard lock(mutex_);
+    const auto found = entries_.find(name);
+    if (found == entries_.end()) return;
+    entries_.erase(found);
+    publish();
+  }
+
+  const char* get(std::string_view name) {
+    const std::lock_guard lock(mutex_);
+    const auto found = entries_.find(name);
+    return found == entries_.end() ? nullptr : found->second + name.size() + 1;
+  }
+
+  /// For execve. Without a lock: in a child of fork() there is nobody to give it back.
+  char** all() const noexcept { return published_.load(std::memory_order_acquire); }
+
+ private:
+  using Array = std::unique_ptr<char*[]>;
+
+  // getenv's result stays valid for ever, so every entry given out is kept.
+  const char* keep(std::string entry) { return kept_.insert(std::move(entry)).first->c_str(); }
+
+  void publish() {
+    Array array(new char*[entries_.size() + 1]);
+    std::size_t count = 0;
+    for (const auto& [name, entry] : entries_) array[count++] = const_cast<char*>(entry);
+    array[count] = nullptr;
+    published_.store(array.get(), std::memory_order_release);
+    latest_[++publications_ % latest_.size()] = std::move(array);
+  }
+
+  std::mutex mutex_;
+  std::map<std::string, const char*, std::less<>> entries_;  // guarded by mutex_
+  std::set<std::string> kept_;                               // guarded by mutex_
+  std::atomic<char**> published_{nullptr};
+  // A child of vfork() reads an array while this process goes on changing variables. It
+  // is about to exec, so it has done so long before as many changes have been made.
+  std::array<Array, 256> latest_;  // guarded by mutex_
+  std::size_t publications_ = 0;   // guarded by mutex_
+};
+
+// Neither is ever destroyed: threads may outlive the static destructors.
+OwnVariables& addresses() {
+  static auto* const one = new OwnVariables;
   return *one;
 }
+OwnVariables* own = nullptr;  // set once, before Python starts
 
-// getenv's result stays valid for ever, so every value given out is kept.
-const char* keep(const char* value) {
-  static auto* const values = new std::set<std::string>;
-  return values->insert(value).first->c_str();
+/// Where a variable is kept: null for the process.
+OwnVariables* keeperOf(const char* name) {
+  return name == kAddressVariable ? &addresses() : own;
 }
 
-const char* current = nullptr;
+bool isVariableName(const char* name) { return name && *name && !std::strchr(name, '='); }
 
 }  // namespace
 
@@ -35,25 +108,80 @@ extern "C" {
 
 int __real_setenv(const char* name, const char* value, int overwrite);
 int __real_unsetenv(const char* name);
+char* __real_getenv(const char* name);
+int __real_execv(const char* file, char* const arguments[]);
+int __real_system(const char* command);
+extern char** __real_environ;  // NOLINT: the linker's name for the C library's
+
+// What CPython reads when it makes os.environ.
+char** __wrap_environ = nullptr;
 
 int __wrap_setenv(const char* name, const char* value, int overwrite) {
-  if (std::strcmp(name, kAddressVariable) != 0) return __real_setenv(name, value, overwrite);
-  std::lock_guard guard(lock());
-  if (overwrite || !current) current = keep(value);
+  OwnVariables* keeper = isVariableName(name) ? keeperOf(name) : nullptr;
+  if (!keeper) return __real_setenv(name, value, overwrite);
+  keeper->set(name, value, overwrite != 0);
   return 0;
 }
 
 int __wrap_unsetenv(const char* name) {
-  if (std::strcmp(name, kAddressVariable) != 0) return __real_unsetenv(name);
-  std::lock_guard guard(lock());
-  current = nullptr;
+  OwnVariables* keeper = isVariableName(name) ? keeperOf(name) : nullptr;
+  if (!keeper) return __real_unsetenv(name);
+  keeper->remove(name);
   return 0;
 }
 
-__attribute__((visibility("default"))) char* multipy_getenv(const char* name) {
-  if (std::strcmp(name, kAddressVariable) != 0) return std::getenv(name);
-  std::lock_guard guard(lock());
-  return const_cast<char*>(current);
+char* __wrap_getenv(const char* name) {
+  OwnVariables* keeper = keeperOf(name);
+  return keeper ? const_cast<char*>(keeper->get(name)) : __real_getenv(name);
 }
 
+int __wrap_execv(const char* file, char* const arguments[]) {
+  return own ? ::execve(file, arguments, own->all()) : __real_execv(file, arguments);
+}
+
+// Unlike the C library's it leaves the signals alone, which are the host's.
+int __wrap_system(const char* command) {
+  if (!own || !command) return __real_system(command);
+  const char* words[] = {"sh", "-c", command, nullptr};
+  pid_t child;
+  const int error =
+      ::posix_spawn(&child, "/bin/sh", nullptr, nullptr, const_cast<char* const*>(words), own->all());
+  if (error != 0) {
+    errno = error;
+    return -1;
+  }
+  int status = -1;
+  while (::waitpid(child, &status, 0) < 0) {
+    if (errno != EINTR) return -1;
+  }
+  return status;
+}
+
+#define MULTIPY_EXPORT __attribute__((visibility("default")))
+
+MULTIPY_EXPORT char* multipy_getenv(const char* name) { return __wrap_getenv(name); }
+MULTIPY_EXPORT int multipy_setenv(const char* name, const char* value, int overwrite) {
+  return __wrap_setenv(name, value, overwrite);
+}
+MULTIPY_EXPORT int multipy_unsetenv(const char* name) { return __wrap_unsetenv(name); }
+MULTIPY_EXPORT int multipy_execv(const char* file, char* const arguments[]) {
+  return __wrap_execv(file, arguments);
+}
+MULTIPY_EXPORT int multipy_system(const char* command) { return __wrap_system(command); }
+
 }  // extern "C"
+
+void multipy::adoptEnvironment(const std::optional<std::vector<std::string>>& variables) {
+  if (!variables) {
+    __wrap_environ = __real_environ;
+    return;
+  }
+  own = new OwnVariables;
+  for (const std::string& entry : *variables) {
+    const std::size_t equals = entry.find('=');
+    own->set(std::string_view(entry).substr(0, equals), std::string_view(entry).substr(equals + 1),
+             true);
+  }
+  static char* none = nullptr;
+  __wrap_environ = own->all() ? own->all() : &none;
+}

@@ -1,42 +1,80 @@
-// Keys of thread-specific data end with this library.
-//
-// CPython has carried mimalloc since 3.13. A build with a GIL does not use it, but
-// it initialises itself when it is loaded: it makes a key whose destructor runs
-// when a thread ends, and never deletes the key. A thread that has loaded an
-// interpreter and ends after that one was unloaded would run code that is gone,
-// and each interpreter would use up one of the process's 1,024 keys. So keys with
-// a destructor are deleted when this library goes. Linked with
-// --wrap=pthread_key_create.
+#include "interpreter/thread_keys.h"
+
 #include <pthread.h>
 
+#include <cerrno>
+#include <exception>
 #include <mutex>
-#include <vector>
+#include <new>
+#include <set>
 
+extern "C" int __real_pthread_key_create(pthread_key_t*, void (*)(void*));
+extern "C" int __real_pthread_key_delete(pthread_key_t);
+
+namespace multipy {
 namespace {
 
-class Keys {
+class ThreadKeys {
  public:
-  ~Keys() {
-    for (const pthread_key_t key : keys_) pthread_key_delete(key);
-  }
-  void add(pthread_key_t key) {
+  int create(pthread_key_t* key, void (*destructor)(void*)) {
     const std::lock_guard lock(mutex_);
-    keys_.push_back(key);
+    if (const int error = __real_pthread_key_create(key, destructor)) return error;
+    try {
+      keys_.insert(*key);
+    } catch (const std::exception&) {
+      __real_pthread_key_delete(*key);
+      return ENOMEM;
+    }
+    return 0;
+  }
+
+  /// A key that was deleted already may be someone else's by now.
+  int remove(pthread_key_t key) {
+    const std::lock_guard lock(mutex_);
+    return keys_.erase(key) == 1 ? __real_pthread_key_delete(key) : EINVAL;
+  }
+
+  void removeAll() {
+    const std::lock_guard lock(mutex_);
+    for (const pthread_key_t key : keys_) __real_pthread_key_delete(key);
+    keys_.clear();
   }
 
  private:
   std::mutex mutex_;
-  std::vector<pthread_key_t> keys_;  // guarded by mutex_
+  std::set<pthread_key_t> keys_;  // guarded by mutex_
 };
+
+// Never destroyed: at exit, threads and other libraries may still ask.
+ThreadKeys& threadKeys() {
+  alignas(ThreadKeys) static char storage[sizeof(ThreadKeys)];
+  static ThreadKeys* const one = new (storage) ThreadKeys;
+  return *one;
+}
 
 }  // namespace
 
-extern "C" int __real_pthread_key_create(pthread_key_t*, void (*)(void*));
+void deleteThreadKeys() { threadKeys().removeAll(); }
 
-extern "C" int __wrap_pthread_key_create(pthread_key_t* key, void (*destructor)(void*)) {
-  // Destroyed when the library is unloaded or the process exits.
-  static Keys keys;
-  const int error = __real_pthread_key_create(key, destructor);
-  if (error == 0 && destructor) keys.add(*key);
-  return error;
+}  // namespace multipy
+
+#define MULTIPY_EXPORT __attribute__((visibility("default")))
+
+extern "C" {
+
+int __wrap_pthread_key_create(pthread_key_t* key, void (*destructor)(void*)) {
+  return multipy::threadKeys().create(key, destructor);
 }
+
+int __wrap_pthread_key_delete(pthread_key_t key) { return multipy::threadKeys().remove(key); }
+
+// Private copies of libraries call these in place of the ones without "multipy_".
+MULTIPY_EXPORT int multipy_pthread_key_create(pthread_key_t* key, void (*destructor)(void*)) {
+  return multipy::threadKeys().create(key, destructor);
+}
+
+MULTIPY_EXPORT int multipy_pthread_key_delete(pthread_key_t key) {
+  return multipy::threadKeys().remove(key);
+}
+
+}  // extern "C"

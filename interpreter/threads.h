@@ -8,4 +8,7 @@ namespace multipy {
 /// the kernel has removed it, since it runs code of this library to the last.
 std::size_t liveThreads();
 
+/// The same of those that private libraries started.
+std::size_t libraryThreads();
+
 }  // namespace multipy

@@ -118,6 +118,11 @@ struct TorchRoutes {
   std::vector<std::shared_ptr<void>> (*sortedOperatorsFor)(int slot, std::uint32_t symbol);
   /// jit::findOperatorFor(const OperatorName&)
   std::shared_ptr<void> (*findOperator)(int slot, const c10::OperatorName* name);
+  /// Dispatcher::getAllOpNames(); Dispatcher::getRegistrationsForDispatchKey(
+  ///     std::optional<DispatchKey>) const
+  std::vector<c10::OperatorName> (*allOperatorNames)(int slot, void* dispatcher);
+  std::vector<c10::OperatorName> (*registrations)(int slot, const void* dispatcher,
+                                                  std::uint32_t key);
 
   // --- the profiler, in one interpreter at a time
   /// A std::unique_ptr as it is returned: one pointer, through memory.
@@ -153,6 +158,12 @@ struct TorchRoutes {
   std::uint16_t (*defaultComplexDtype)(int slot);
   std::int8_t (*defaultScalarType)(int slot);      // get_default_dtype_as_scalartype()
   void (*setDefaultDtype)(int slot, std::uint16_t dtype);
+  /// at::set_num_threads(int), at::init_num_threads() (thread_numbers.h)
+  void (*setNumThreads)(int slot, int number);
+  void (*initNumThreads)(int slot);
+  /// AnomalyMode::set_enabled(bool, bool), after this interpreter's own variables have
+  /// been set (anomaly_mode.h)
+  void (*setAnomalyMode)(int slot, bool enabled, bool checkNan);
 
   // --- decompositions, of which each interpreter has its own (decompositions.h)
   /// jit::RegisterDecomposition(const FunctionSchema&, std::shared_ptr<Graph>)

@@ -6,6 +6,8 @@
 // are as the C++ ABI passes them to the function replaced.
 #include "interpreter/torch_routes.h"
 
+#include <ATen/core/operator_name.h>
+
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -228,6 +230,14 @@ MULTIPY_ROUTE std::shared_ptr<void> multipy_route_find_operator(const c10::Opera
   return routes().findOperator(slot(), name);
 }
 
+MULTIPY_ROUTE std::vector<c10::OperatorName> multipy_route_all_operator_names(void* dispatcher) {
+  return routes().allOperatorNames(slot(), dispatcher);
+}
+MULTIPY_ROUTE std::vector<c10::OperatorName> multipy_route_registrations(const void* dispatcher,
+                                                                        std::uint32_t key) {
+  return routes().registrations(slot(), dispatcher, key);
+}
+
 // --- process groups by name
 MULTIPY_ROUTE void multipy_route_register_process_group(const std::string* name,
                                                         const void* group) {
@@ -259,6 +269,10 @@ MULTIPY_ROUTE std::int8_t multipy_route_default_scalar_type() {
 MULTIPY_ROUTE void multipy_route_set_default_dtype(std::uint16_t dtype) {
   routes().setDefaultDtype(slot(), dtype);
 }
+MULTIPY_ROUTE void multipy_route_set_num_threads(int number) {
+  routes().setNumThreads(slot(), number);
+}
+MULTIPY_ROUTE void multipy_route_init_num_threads() { routes().initNumThreads(slot()); }
 
 // --- decompositions
 MULTIPY_ROUTE void multipy_route_register_decomposition(const c10::FunctionSchema* schema,

@@ -60,8 +60,32 @@ def leave_signals_alone():
         _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
 
 
+# Some of those that every CPython has as extension modules, unless they are built in.
+_STANDARD_EXTENSIONS = ("_csv", "_json", "_posixsubprocess", "_random", "_socket", "_struct", "math", "select")
+
+
+def check_standard_library():
+    """The environment's Python may be built another way than ours: Debian's has modules in
+    its executable that ours looks for in files. Better refused now than at some import."""
+    from importlib.machinery import PathFinder
+
+    missing = [
+        name
+        for name in _STANDARD_EXTENSIONS
+        if name not in sys.builtin_module_names and PathFinder.find_spec(name) is None
+    ]
+    if missing:
+        raise ImportError(
+            f"found no extension modules {', '.join(missing)} of the standard library in "
+            f"{', '.join(sys.path)}; expected them there, as in the Python that multipy was "
+            "built for: this installation has them inside its own executable. Build multipy "
+            "for it, or choose an environment made from a Python that is built alike"
+        )
+
+
 def start(extra_paths):
     leave_signals_alone()
+    check_standard_library()
     sys.meta_path.insert(0, RegisteredModules)
     sys.path.extend(extra_paths)
     # Whole lines of several interpreters stay whole, and none is lost when the

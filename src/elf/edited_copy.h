@@ -45,6 +45,9 @@ struct Edits {
   /// *Defined* symbols that are called through the library's own PLT and shall
   /// be found elsewhere: old → new. The definition is no longer found by name.
   std::map<std::string, std::string> renameDefined{};
+  /// DT_SYMBOLIC: what the copy defines itself, it finds itself, and not what the
+  /// program or one of its libraries defines under that name.
+  bool ownDefinitionsFirst = false;
   UniqueSymbols unique = UniqueSymbols::Rename;
   uint32_t uniqueSalt = 0;  // > 0 for Rename
   /// Asked, unless `unique` is Keep, for the name of each STB_GNU_UNIQUE

@@ -92,6 +92,7 @@ std::vector<DynamicEntry> editDynamic(const SharedObject& original, const Edits&
     }
     result.push_back(edited);
   }
+  if (edits.ownDefinitionsFirst && !original.has(DT_SYMBOLIC)) result.push_back({DT_SYMBOLIC, 0});
   return result;
 }
 

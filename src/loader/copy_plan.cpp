@@ -1,5 +1,6 @@
 #include "loader/copy_plan.h"
 
+#include <algorithm>
 #include <set>
 
 #include "loader/blake2b.h"
@@ -44,6 +45,16 @@ Names namesFromDependencies(const Library& library, const InterpreterNames& inte
   return used;
 }
 
+/// Is it a library of torch's, or an extension of torch? Such a one has definitions in
+/// common with libtorch (inline functions' variables, type information), which must be one.
+bool worksWithTorch(const Library& library, std::set<const Library*>& seen) {
+  if (!library.facts || library.facts->usesTorch) return true;
+  return std::any_of(library.needs.begin(), library.needs.end(), [&](const auto& need) {
+    return need.library && need.library->isPrivate() && seen.insert(need.library).second &&
+           worksWithTorch(*need.library, seen);
+  });
+}
+
 /// DT_NEEDED of the copy: private dependencies by their copies' sonames (they
 /// are loaded first, so ld.so need not look for them), shared ones as they were
 /// unless ld.so would not find them from the copy alone.
@@ -84,6 +95,7 @@ class KeyText {
     lines("dropped", edits.neededDropped);
     line("origin", edits.origin);
     lines("defined", edits.renameDefined);
+    line("own definitions first", edits.ownDefinitionsFirst ? "yes" : "no");
     line("unique", std::to_string(static_cast<int>(edits.unique)));
     return line("salt", std::to_string(edits.uniqueSalt));
   }
@@ -119,6 +131,10 @@ CopyPlan planCopy(const Library& library, const SpaceNames& space,
   plan.edits.neededFirst.insert(plan.edits.neededFirst.end(), members.begin(), members.end());
   planNeeded(library, plan.edits);
   plan.edits.renameDefined = renames.defined;
+  // libtorch is in the program's global scope, where ld.so looks first, and defines more
+  // than torch's own names: the uv_spawn that uvloop calls has to be uvloop's.
+  std::set<const Library*> seen;
+  plan.edits.ownDefinitionsFirst = !worksWithTorch(library, seen);
 
   const InterpreterNames* interpreter = space.interpreter;
   Names kept = namesFromDependencies(library, *interpreter);

@@ -3,7 +3,10 @@
 #include <elf.h>
 #include <sys/stat.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
+#include <string_view>
 #include <system_error>
 
 #include "loader/c_api_names.h"
@@ -14,6 +17,9 @@
 namespace multipy::loader {
 namespace {
 
+constexpr std::array<std::string_view, 8> kTorchNamespaces = {
+    "N2at", "N3c10", "N6caffe2", "N5torch", "K2at", "K3c10", "K6caffe2", "K5torch"};
+
 std::string hexadecimal(std::span<const std::byte> bytes) {
   std::string text;
   for (const std::byte byte : bytes) {
@@ -21,6 +27,18 @@ std::string hexadecimal(std::span<const std::byte> bytes) {
     text += "0123456789abcdef"[std::to_integer<unsigned>(byte) & 15];
   }
   return text;
+}
+
+bool isTorchLibrary(std::string_view name) {
+  return name.starts_with("libtorch") || name.starts_with("libc10");
+}
+
+/// Anything in torch's namespaces, mangled: at, c10, caffe2, torch.
+bool isTorchName(std::string_view name) {
+  if (!name.starts_with("_Z")) return false;
+  return std::any_of(kTorchNamespaces.begin(), kTorchNamespaces.end(), [&](std::string_view space) {
+    return name.find(space) != std::string_view::npos;
+  });
 }
 
 LibraryFacts factsOf(const elf::SharedObject& object) {
@@ -35,8 +53,10 @@ LibraryFacts factsOf(const elf::SharedObject& object) {
   facts.buildId = hexadecimal(object.buildId());
   facts.sharable = sharableRanges(object);
   facts.cApiUse = IsolationPolicy::whyUsesCApi(object);
+  facts.usesTorch = std::any_of(facts.needed.begin(), facts.needed.end(), isTorchLibrary);
   for (uint32_t index = 1; index < object.symbolCount(); ++index) {
     const elf::Symbol symbol = object.symbol(index);
+    if (!symbol.defined && isTorchName(symbol.name)) facts.usesTorch = true;
     if (!isCApiName(symbol.name)) continue;
     (symbol.defined ? facts.cApiNamesDefined : facts.cApiNamesUsed).emplace(symbol.name);
   }

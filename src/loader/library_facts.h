@@ -42,6 +42,7 @@ struct LibraryFacts {
   std::string buildId;  // hexadecimal
   /// IsolationPolicy::whyUsesCApi().
   std::string cApiUse;
+  bool usesTorch = false;  // it needs one of torch's libraries or has undefined symbols of torch's
   std::set<std::string, std::less<>> cApiNamesUsed;
   /// Names in the style of the C API that it defines itself (PyInit_x, PySide_y).
   std::set<std::string, std::less<>> cApiNamesDefined;

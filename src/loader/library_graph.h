@@ -64,6 +64,11 @@ class LibraryGraph {
   /// The same among the libraries that have been loaded; looks up and adds nothing.
   const Library* findPresent(const std::string& name, const Requester& requester) const;
 
+  /// Where find() would look for a library that `requester` needs, for people to read.
+  std::vector<std::string> searched(const Requester& requester) const {
+    return search_.places(requester);
+  }
+
   /// The library whose copy has been loaded from this path, or null.
   const Library* libraryOfCopy(const std::string& copy) const;
 

@@ -1,7 +1,10 @@
 #include "loader/library_loader.h"
 
 #include <dlfcn.h>
+#include <elf.h>
+#include <link.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <tuple>
@@ -22,7 +25,20 @@ constexpr const char* kInterpreterFile = "libinterpreter.so";
 constexpr int kDependencyFlags = RTLD_NOW | RTLD_LOCAL;
 
 /// What code asks for the whole process does not reach beyond its interpreter.
+/// RTLD_GLOBAL: see makeGlobal().
 constexpr int kNotForPrivate = RTLD_GLOBAL | RTLD_NODELETE;
+
+/// Names that `library` defines for others, or those that it needs from others.
+std::set<std::string, std::less<>> symbolsOf(const Library& library, bool defined) {
+  const auto contents = library.object ? library.object
+                                       : LibraryCatalogue::contents(library.file, library.identity);
+  std::set<std::string, std::less<>> names;
+  for (uint32_t index = 1; index < contents->symbolCount(); ++index) {
+    const elf::Symbol symbol = contents->symbol(index);
+    if (symbol.defined == defined && symbol.binding != STB_LOCAL) names.emplace(symbol.name);
+  }
+  return names;
+}
 
 }  // namespace
 
@@ -66,10 +82,54 @@ void LibraryLoader::prepare(const std::vector<Group>& groups) {
     std::vector<std::string> members;
     for (Library* library : group) {
       const bool leads = library == group.back();
-      makeCopy(*library, renames[library], leads ? members : std::vector<std::string>());
+      auto first = globalsFor(*library);
+      if (leads) first.insert(first.end(), members.begin(), members.end());
+      makeCopy(*library, renames[library], first);
       members.push_back(library->copy->path());
     }
   }
+}
+
+// --- RTLD_GLOBAL
+//
+// ld.so has one global scope, which all interpreters would share. So a library that was
+// opened with this flag becomes a DT_NEEDED of those opened later that miss one of its
+// symbols: it is found before what they need themselves, as it would be there.
+
+void LibraryLoader::makeGlobal(const Library& library) {
+  const auto isKnown = [&](const Global& each) { return each.handle == library.handle; };
+  if (!library.handle || std::any_of(globals_.begin(), globals_.end(), isKnown)) return;
+  Global global{library.copySoname, library.handle, symbolsOf(library, true)};
+  {
+    std::lock_guard lock(globalsMutex_);
+    globals_.push_back(std::move(global));
+  }
+  for (const auto& need : library.needs) {
+    if (need.library && need.library->isPrivate()) makeGlobal(*need.library);
+  }
+}
+
+/// Sonames of the copies that `library` finds symbols in though it does not need them.
+std::vector<std::string> LibraryLoader::globalsFor(const Library& library) const {
+  std::lock_guard lock(globalsMutex_);
+  std::vector<std::string> sonames;
+  if (globals_.empty()) return sonames;
+  const auto missing = symbolsOf(library, false);
+  for (const Global& global : globals_) {
+    const bool helps = std::any_of(missing.begin(), missing.end(), [&](const std::string& name) {
+      return global.defines.contains(name);
+    });
+    if (helps) sonames.push_back(global.soname);
+  }
+  return sonames;
+}
+
+void* LibraryLoader::globalSymbol(const char* name) const {
+  std::lock_guard lock(globalsMutex_);
+  for (const Global& global : globals_) {
+    if (global.defines.contains(name)) return ::dlsym(global.handle, name);
+  }
+  return nullptr;
 }
 
 // --- stage 3: open
@@ -126,7 +186,10 @@ void LibraryLoader::openGroup(const Group& group, int flags) {
   for (Library* library : group) {
     // The others of a cycle have been mapped with the leader: this only takes a handle.
     if (!library->handle) library->handle = ::dlopen(library->copy->path().c_str(), flags);
-    if (library->handle) handles_.push_back(library->handle);
+    if (library->handle) {
+      handles_.push_back(library->handle);
+      privateHandles_.push_back(library->handle);
+    }
     copies_.push_back(library->copy);
     paths.insert(library->copy->path());
     rememberNeeded(*library);
@@ -167,6 +230,7 @@ void LibraryLoader::openSharedNeeds(const Library& library) {
 
 void* LibraryLoader::open(LibraryGraph& graph, Library& library, int flags) {
   if (!library.isPrivate()) return openShared(library, flags);
+  const bool global = flags & RTLD_GLOBAL;
   flags &= ~kNotForPrivate;
   const std::vector<Group> groups = graph.loadOrder(library);
   prepare(groups);
@@ -182,6 +246,7 @@ void* LibraryLoader::open(LibraryGraph& graph, Library& library, int flags) {
     handles_.push_back(handle);
     return handle;
   }
+  if (global) makeGlobal(library);
   return library.handle;
 }
 
@@ -218,6 +283,26 @@ std::set<std::string> LibraryLoader::mappingNames() const {
   std::set<std::string> names;
   for (const auto& copy : copies_) names.insert(copy->mappedAs());
   return names;
+}
+
+void LibraryLoader::runDestructors() {
+  for (; !privateHandles_.empty(); privateHandles_.pop_back()) {
+    link_map* object = nullptr;
+    if (::dlinfo(privateHandles_.back(), RTLD_DI_LINKMAP, &object) != 0) continue;
+    // ld.so looks here, too, when its time comes. The copy's .dynamic is writable.
+    const ElfW(Dyn)* array = nullptr;
+    ElfW(Dyn)* size = nullptr;
+    for (ElfW(Dyn)* entry = object->l_ld; entry->d_tag != DT_NULL; ++entry) {
+      if (entry->d_tag == DT_FINI_ARRAY) array = entry;
+      if (entry->d_tag == DT_FINI_ARRAYSZ) size = entry;
+    }
+    if (!array || !size) continue;
+    using Destructor = void (*)();
+    const auto* destructors = reinterpret_cast<const Destructor*>(object->l_addr + array->d_un.d_ptr);
+    std::size_t left = size->d_un.d_val / sizeof(Destructor);
+    size->d_un.d_val = 0;
+    while (left > 0) destructors[--left]();
+  }
 }
 
 std::size_t LibraryLoader::closeAll() {

@@ -43,6 +43,10 @@ class LibraryLoader {
   /// Stages 2 and 3 for a library of `graph`. The handle is this object's.
   void* open(LibraryGraph& graph, Library& library, int flags);
 
+  /// What a library that was opened with RTLD_GLOBAL defines under `name`, or null.
+  void* globalSymbol(const char* name) const;
+
+  void runDestructors();
   /// dlcloses everything, last opened first. The number of mappings that remain.
   std::size_t closeAll();
 
@@ -55,6 +59,8 @@ class LibraryLoader {
   void prepare(const std::vector<Group>& groups);
   void makeCopy(Library& library, const LibraryAdapter::Renames& renames,
                 const std::vector<std::string>& members);
+  void makeGlobal(const Library& library);
+  std::vector<std::string> globalsFor(const Library& library) const;
   void* openShared(Library& library, int flags);
   void openSharedNeeds(const Library& library);
   void openGroup(const Group& group, int flags);
@@ -73,7 +79,16 @@ class LibraryLoader {
   SpaceNames names_;
   std::shared_ptr<const Payload> payload_;
   std::vector<void*> handles_;                       // to close, in the order they were opened
+  std::vector<void*> privateHandles_;                // those of copies
   std::vector<std::shared_ptr<CachedCopy>> copies_;  // that have been mapped
+  /// A private library that was opened with RTLD_GLOBAL, or that such a one needs.
+  struct Global {
+    std::string soname;  // the copy's
+    void* handle;
+    std::set<std::string, std::less<>> defines;
+  };
+  mutable std::mutex globalsMutex_;
+  std::vector<Global> globals_;  // guarded by globalsMutex_
   mutable std::mutex historyMutex_;
   std::vector<PrivateSpace::Loaded> history_;  // guarded by historyMutex_
 };

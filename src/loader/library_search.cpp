@@ -237,4 +237,25 @@ std::optional<Found> LibrarySearch::find(const std::string& name,
   return std::nullopt;
 }
 
+std::vector<std::string> LibrarySearch::places(const Requester& requester) const {
+  std::vector<std::string> places;
+  const auto add = [&](const std::string& list, const char* separators,
+                       const std::filesystem::path& origin) {
+    forEachItem(list, separators, [&](std::string_view item) {
+      places.push_back(std::filesystem::absolute(expand(item, origin)).lexically_normal());
+    });
+  };
+  if (requester.runpath.empty()) {
+    for (const Requester* at = &requester; at; at = at->loader)
+      if (at->runpath.empty()) add(at->rpath, kInFile, at->directory);
+    add(program_.rpath, kInFile, program_.directory);
+  }
+  add(libraryPath_, kInEnvironment, program_.directory);
+  add(requester.runpath, kInFile, requester.directory);
+  places.push_back("ld.so.cache");
+  if (!requester.noDefaultLibraries)
+    places.insert(places.end(), systemDirectories_.begin(), systemDirectories_.end());
+  return places;
+}
+
 }  // namespace multipy::loader

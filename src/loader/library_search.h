@@ -54,6 +54,10 @@ class LibrarySearch {
   /// The file that `name` stands for when `requester` needs it.
   std::optional<Found> find(const std::string& name, const Requester& requester) const;
 
+  /// Where find() looks for a name without a slash, in order, for people to read: the
+  /// directories, and "ld.so.cache" in its place among them.
+  std::vector<std::string> places(const Requester& requester) const;
+
   /// `text` with $ORIGIN (`directory`), $LIB and $PLATFORM expanded.
   static std::string expand(std::string_view text, const std::filesystem::path& directory);
 

@@ -4,7 +4,9 @@
 
 #include <array>
 #include <fstream>
+#include <set>
 #include <string_view>
+#include <vector>
 
 #include "loader/c_api_names.h"
 #include "loader/loaded_objects.h"
@@ -61,6 +63,27 @@ std::string advice(const std::string& text) {
 }
 
 }  // namespace
+
+std::string whereMissingWereSearched(const std::string& error, const Library& library,
+                                     const LibraryGraph& graph) {
+  std::string text;
+  std::set<const Library*> seen{&library};
+  std::vector<const Library*> queue{&library};
+  for (std::size_t i = 0; i < queue.size(); ++i) {
+    for (const auto& need : queue[i]->needs) {
+      if (need.library) {
+        if (seen.insert(need.library).second) queue.push_back(need.library);
+      } else if (error.find(need.name) != std::string::npos) {
+        text += "; " + need.name + " is needed by " + queue[i]->file.string() +
+                " and was looked for in";
+        for (const std::string& place : graph.searched(queue[i]->requester)) text += " " + place;
+        text += ": install what has it, or name its directory in LD_LIBRARY_PATH before the "
+                "program starts";
+      }
+    }
+  }
+  return text;
+}
 
 std::string takeDlError() {
   const char* text = ::dlerror();

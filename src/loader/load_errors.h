@@ -5,6 +5,8 @@
 #include <map>
 #include <string>
 
+#include "loader/library_graph.h"
+
 namespace multipy::loader {
 
 /// The text of a LoadError for `library`. `originals`: file name or soname of
@@ -14,5 +16,10 @@ std::string loadErrorText(const std::filesystem::path& library, std::string dlEr
 
 /// What dlerror() says, never null.
 std::string takeDlError();
+
+/// For the libraries among those that `library` needs, at any depth, that were found
+/// nowhere and that `error` names: who needs them and where they were looked for.
+std::string whereMissingWereSearched(const std::string& error, const Library& library,
+                                     const LibraryGraph& graph);
 
 }  // namespace multipy::loader

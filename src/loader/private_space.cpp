@@ -84,6 +84,9 @@ void* PrivateSpace::loadInterpreter(std::span<const std::byte> payload) {
   return state_->interpreter = state_->loader.openInterpreter(payload);
 }
 
+// Without the loading lock: a destructor may wait for a thread that loads something.
+void PrivateSpace::runDestructors() { state_->loader.runDestructors(); }
+
 std::size_t PrivateSpace::unload() {
   LoadingLock lock(process().lock());
   if (state_->unloaded) return 0;
@@ -111,7 +114,14 @@ void* PrivateSpace::State::openByPath(const std::filesystem::path& file, const R
     }
     State& state;
   } underWay(*this);
-  return loader.open(graph, graph.resolve(file, loadedBy), flags);
+  Library& library = graph.resolve(file, loadedBy);
+  try {
+    return loader.open(graph, library, flags);
+  } catch (const runtime::LoadError& error) {
+    const std::string missing = whereMissingWereSearched(error.what(), library, graph);
+    if (missing.empty()) throw;
+    throw runtime::LoadError(error.what() + missing);
+  }
 }
 
 void* PrivateSpace::load(const std::filesystem::path& library) {
@@ -183,6 +193,7 @@ void* PrivateSpace::State::programSymbol(const char* name, const void* caller) c
   link_map* object = objectAt(caller);
   void* near = object ? lookUp(object, name) : nullptr;
   if (near && isOwn(near)) return near;
+  if (void* found = loader.globalSymbol(name)) return found;
   // A CPython that the program may have is none of ours.
   if (isCApiName(name)) return nullptr;
   void* found = lookUp(RTLD_DEFAULT, name);

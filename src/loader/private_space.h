@@ -89,8 +89,9 @@ class PrivateSpace {
   /// dlopen() as called by private code: `caller` is an address in the library
   /// that calls. A name without '/' is searched as ld.so would for that caller
   /// (its RPATH/RUNPATH, LD_LIBRARY_PATH, ld.so.cache, defaults); null means
-  /// "this program", answered with the interpreter's handle. RTLD_GLOBAL is
-  /// dropped for private libraries. Throws LoadError with ld.so-like text; with
+  /// "this program", answered with the interpreter's handle. RTLD_GLOBAL makes a
+  /// private library, and those it needs, known to private libraries that are opened
+  /// later, and to nobody else. Throws LoadError with ld.so-like text; with
   /// RTLD_NOLOAD, null means that it is not loaded. The handle remains the
   /// space's, which closes it in unload(): dlclose() of private code has nothing
   /// to do.
@@ -105,6 +106,11 @@ class PrivateSpace {
   /// The original of one of this space's copies, or null: so that dladdr()
   /// called by private code names the file it knows.
   const char* originalOf(const char* copy) const;
+
+  /// Runs the destructors (DT_FINI_ARRAY) of all private libraries but libinterpreter.so,
+  /// last opened first, while all of them are still mapped: dlclose(), which has none left
+  /// to run then, would run one's and unmap it before it comes to the next.
+  void runDestructors();
 
   /// dlcloses everything this space has opened, last first. After this nothing
   /// but the destructor may be called. Returns the number of mappings of this

@@ -60,6 +60,19 @@ bool moduleSource(void* context, const char* name, std::string& source) {
   return true;
 }
 
+bool giveOutput(void* context, int stream, const char* text, std::size_t size, std::string& error) {
+  OutputLines& lines = static_cast<HostBinding*>(context)->output();
+  try {
+    lines.add(stream == 2 ? OutputStream::Stderr : OutputStream::Stdout, {text, size});
+    return true;
+  } catch (const std::exception& failure) {
+    error = failure.what();
+  } catch (...) {
+    error = "it threw an exception of a foreign type";
+  }
+  return false;
+}
+
 const TorchPython* torchPython(void* context) {
   return routing::torchPython(binding(context).slot());
 }
@@ -72,8 +85,12 @@ c10::intrusive_ptr<c10::ivalue::Future> linkFuture(
 
 }  // namespace
 
-HostBinding::HostBinding(loader::PrivateSpace& space, std::shared_ptr<const ModuleSources> sources)
-    : space_(space), sources_(std::move(sources)), services_{} {
+HostBinding::HostBinding(loader::PrivateSpace& space, std::shared_ptr<const ModuleSources> sources,
+                         OutputHook output)
+    : space_(space),
+      sources_(std::move(sources)),
+      output_(space.slot(), std::move(output)),
+      services_{} {
   services_.context = this;
   services_.slot = space.slot();
   services_.load = load;
@@ -83,6 +100,7 @@ HostBinding::HostBinding(loader::PrivateSpace& space, std::shared_ptr<const Modu
   services_.current = current;
   services_.setCurrent = setCurrent;
   services_.moduleSource = moduleSource;
+  services_.output = giveOutput;
   services_.torchPython = torchPython;
   services_.crossTensor = routing::crossTensor;
   services_.openCrossing = routing::openCrossing;

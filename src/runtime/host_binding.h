@@ -8,14 +8,17 @@
 #include "interpreter/interpreter_api.h"
 #include "loader/private_space.h"
 #include "runtime/module_sources.h"
+#include "runtime/output_lines.h"
 
 namespace multipy::runtime {
 
 class HostBinding {
  public:
   /// `space` and, where not null, `sources` serve the interpreter in the space's
-  /// slot. `sources` is null for the donor, which runs no Python.
-  HostBinding(loader::PrivateSpace& space, std::shared_ptr<const ModuleSources> sources);
+  /// slot. `sources` is null for the donor, which runs no Python. `output` may be null,
+  /// too.
+  HostBinding(loader::PrivateSpace& space, std::shared_ptr<const ModuleSources> sources,
+              OutputHook output);
   HostBinding(const HostBinding&) = delete;
   HostBinding& operator=(const HostBinding&) = delete;
 
@@ -26,11 +29,13 @@ class HostBinding {
 
   loader::PrivateSpace& space() const noexcept { return space_; }
   const ModuleSources* sources() const noexcept { return sources_.get(); }
+  OutputLines& output() noexcept { return output_; }
   int slot() const noexcept { return services_.slot; }
 
  private:
   loader::PrivateSpace& space_;
   const std::shared_ptr<const ModuleSources> sources_;
+  OutputLines output_;
   HostServices services_;
 };
 

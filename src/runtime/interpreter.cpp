@@ -14,22 +14,33 @@
 namespace multipy::runtime {
 namespace {
 
-// Options and recipe of the manager, if there is one, with this environment.
-InterpreterRecipe recipeFor(const ManagerState* manager, std::shared_ptr<Environment> environment) {
-  InterpreterManagerOptions options = manager ? manager->options : InterpreterManagerOptions{};
+std::shared_ptr<InterpreterCore> startAlone(std::shared_ptr<Environment> environment,
+                                            InterpreterOptions given) {
+  InterpreterManagerOptions options;
   options.environment = std::move(environment);
-  return manager ? withEnvironment(manager->recipe, options) : prepareRecipe(options);
+  options.interpreters = std::move(given);
+  checkOptions(options.interpreters);
+  return InterpreterCore::start(prepareRecipe(options), options.interpreters);
+}
+
+// With the manager's options and recipe, but for the environment.
+std::shared_ptr<InterpreterCore> startBeside(const ManagerState& manager,
+                                             std::shared_ptr<Environment> environment) {
+  InterpreterManagerOptions options = manager.options;
+  options.environment = std::move(environment);
+  return InterpreterCore::start(withEnvironment(manager.recipe, options), options.interpreters);
 }
 
 }  // namespace
 
-Interpreter::Interpreter(std::shared_ptr<Environment> environment)
-    : Interpreter(nullptr, std::move(environment)) {}
+Interpreter::Interpreter(std::shared_ptr<Environment> environment, InterpreterOptions options)
+    : Interpreter(startAlone(environment, std::move(options)), nullptr) {
+  environment->configureInterpreter(this);
+}
 
 Interpreter::Interpreter(InterpreterManager* manager, std::shared_ptr<Environment> environment)
-    : Interpreter(
-          InterpreterCore::start(recipeFor(manager ? manager->state_.get() : nullptr, environment)),
-          manager ? manager->state_ : nullptr) {
+    : Interpreter(manager ? startBeside(*manager->state_, environment) : startAlone(environment, {}),
+                  manager ? manager->state_ : nullptr) {
   environment->configureInterpreter(this);
 }
 
@@ -51,5 +62,13 @@ InterpreterSession Interpreter::acquireSession() const {
 }
 
 int Interpreter::slot() const { return core()->slot(); }
+
+std::vector<LoadedLibrary> Interpreter::libraries() const {
+  std::vector<LoadedLibrary> libraries;
+  for (auto& loaded : core()->libraries())
+    libraries.push_back({std::move(loaded.original),
+                         loaded.isolation == loader::Isolation::Private, std::move(loaded.reason)});
+  return libraries;
+}
 
 }  // namespace multipy::runtime

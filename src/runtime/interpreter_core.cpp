@@ -27,8 +27,15 @@ namespace {
 using routing::Ownership;
 
 // The process's live interpreters by slot. Written when one goes live and when
-// it goes down.
+// it goes down, under the lock; read without it by those who are inside.
 constinit std::array<std::atomic<InterpreterCore*>, routing::kMaxInterpreters> liveCores{};
+constinit std::mutex liveCoresMutex;
+
+std::vector<std::string> asStrings(const std::map<std::string, std::string>& variables) {
+  std::vector<std::string> entries;
+  for (const auto& [name, value] : variables) entries.push_back(name + "=" + value);
+  return entries;
+}
 
 // How long dropped references may wait for somebody to come by before the
 // housekeeping thread takes the GIL for them. Long enough that a loop which makes
@@ -47,12 +54,13 @@ constexpr std::chrono::milliseconds kClearingPatience{5};
 
 // --- up
 
-std::shared_ptr<InterpreterCore> InterpreterCore::start(const InterpreterRecipe& recipe) {
+std::shared_ptr<InterpreterCore> InterpreterCore::start(const InterpreterRecipe& recipe,
+                                                        InterpreterOptions options) {
   refuseInForkedChild("start an interpreter");
   const GilReleased outside;  // starting takes long, and needs no other interpreter
   std::shared_ptr<InterpreterCore> core(new InterpreterCore);
   try {
-    core->bringUp(recipe);
+    core->bringUp(recipe, std::move(options));
   } catch (...) {
     core->gate_.close();
     core->takeDown();
@@ -61,7 +69,7 @@ std::shared_ptr<InterpreterCore> InterpreterCore::start(const InterpreterRecipe&
   return core;
 }
 
-void InterpreterCore::bringUp(const InterpreterRecipe& recipe) {
+void InterpreterCore::bringUp(const InterpreterRecipe& recipe, InterpreterOptions options) {
   routing::prepareProcess();
   prepareDonor(recipe.cache);
 
@@ -69,24 +77,29 @@ void InterpreterCore::bringUp(const InterpreterRecipe& recipe) {
   stage_ = Stage::Slot;
   space_ = std::make_unique<loader::PrivateSpace>(slot_, recipe.policy, recipe.cache,
                                                   &routing::torchAdapter());
-  binding_ = std::make_unique<HostBinding>(*space_, recipe.sources);
+  binding_ = std::make_unique<HostBinding>(*space_, recipe.sources, options.output);
   stage_ = Stage::Space;
   api_ = &binding_->attach(space_->loadInterpreter(embeddedInterpreter()));
 
   routing::startHousekeeping(slot_);
   stage_ = Stage::Housekeeping;
-  routing::runHousekeeping(slot_, [&] { initialize(recipe); });
+  routing::runHousekeeping(slot_, [&] { initialize(recipe, options); });
   stage_ = Stage::Initialized;
 
-  liveCores[slot_].store(this);
+  setLive(true);
   Ownership::process().setLive(slot_, api_->holdsGil);
 }
 
-void InterpreterCore::initialize(const InterpreterRecipe& recipe) {
+void InterpreterCore::initialize(const InterpreterRecipe& recipe,
+                                 const InterpreterOptions& options) {
   const routing::AddressRange heap = Ownership::process().slice(slot_);
   InterpreterConfig config;
   config.executable = recipe.python.executable.string();
   config.extraPaths = recipe.extraPaths;
+  config.arguments = options.arguments;
+  if (options.environmentVariables) config.variables = asStrings(*options.environmentVariables);
+  config.isolated = options.isolated;
+  config.ownOutput = options.output != nullptr;
   config.heapBegin = heap.begin;
   config.heapSize = heap.size;
   Failure failure;
@@ -100,6 +113,28 @@ void InterpreterCore::initialize(const InterpreterRecipe& recipe) {
 InterpreterCore* InterpreterCore::inSlot(int slot) noexcept {
   if (slot < 0 || slot >= routing::kMaxInterpreters) return nullptr;
   return liveCores[slot].load(std::memory_order_acquire);
+}
+
+std::vector<std::shared_ptr<InterpreterCore>> InterpreterCore::live() {
+  const std::lock_guard lock(liveCoresMutex);
+  std::vector<std::shared_ptr<InterpreterCore>> cores;
+  for (const auto& core : liveCores)
+    if (InterpreterCore* here = core.load()) cores.push_back(here->shared_from_this());
+  return cores;
+}
+
+// Who goes down is kept alive by who takes it down: until it has left the table, its
+// shared_from_this() works.
+void InterpreterCore::setLive(bool live) noexcept {
+  const std::lock_guard lock(liveCoresMutex);
+  liveCores[slot_].store(live ? this : nullptr);
+}
+
+std::vector<loader::PrivateSpace::Loaded> InterpreterCore::libraries() {
+  beginOperation("list an interpreter's libraries");
+  auto loaded = space_->loaded();
+  endOperation();
+  return loaded;
 }
 
 // --- down
@@ -146,7 +181,8 @@ void InterpreterCore::takeDown() noexcept {
       routing::closeDrops(slot_);
       routing::runHousekeeping(slot_, [this] { finalize(); });
       Ownership::process().setDead(slot_);
-      liveCores[slot_].store(nullptr);
+      setLive(false);
+      binding_->output().finish();
     }
     routing::stopHousekeeping(slot_);
   }
@@ -163,17 +199,27 @@ void InterpreterCore::takeDown() noexcept {
 bool InterpreterCore::unload() noexcept {
   // finalize() and stopEngine() have waited for them.
   const bool inUse = (api_ && api_->liveThreads() > 0) || routing::engineThreads(slot_) > 0;
+  const bool ended = !inUse && endLibraries();
   api_ = nullptr;
-  if (!inUse && space_->unload() == 0) {
+  if (ended && space_->unload() == 0) {
     binding_.reset();
     space_.reset();
     return true;
   }
-  // A daemon thread of Python's, or one of autograd's, would return into code that
-  // is not there any more. What it may run stays, and so does what that may call.
+  // A daemon thread of Python's, one of autograd's, or one that a library started, would
+  // return into code that is not there any more. What it may run stays, and so does what that may call.
   [[maybe_unused]] auto* binding = binding_.release();
   [[maybe_unused]] auto* space = space_.release();
   return false;
+}
+
+// As a process that exits: all that libraries want done happens while all of them are
+// still there.
+bool InterpreterCore::endLibraries() noexcept {
+  if (!api_) return true;
+  api_->runExitFunctions();
+  space_->runDestructors();
+  return api_->close();
 }
 
 // On the housekeeping thread, which initialised.

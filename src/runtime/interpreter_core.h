@@ -24,9 +24,11 @@
 #include <mutex>
 #include <span>
 #include <unordered_set>
+#include <vector>
 
 #include "interpreter/interpreter_api.h"
 #include "loader/private_space.h"
+#include "multipy/runtime/interpreter_options.h"
 #include "runtime/host_binding.h"
 #include "runtime/interpreter_recipe.h"
 #include "runtime/left_behind.h"
@@ -41,17 +43,22 @@ class InterpreterCore : public std::enable_shared_from_this<InterpreterCore> {
  public:
   /// A running interpreter. Throws EnvironmentError, LoadError, CacheError,
   /// UnsupportedTorchError; everything done so far is undone then.
-  static std::shared_ptr<InterpreterCore> start(const InterpreterRecipe& recipe);
+  static std::shared_ptr<InterpreterCore> start(const InterpreterRecipe& recipe,
+                                                InterpreterOptions options);
   ~InterpreterCore();
   InterpreterCore(const InterpreterCore&) = delete;
   InterpreterCore& operator=(const InterpreterCore&) = delete;
 
   /// The one that lives in `slot` now, or null.
   static InterpreterCore* inSlot(int slot) noexcept;
+  /// All that live now, by slot.
+  static std::vector<std::shared_ptr<InterpreterCore>> live();
 
   int slot() const noexcept { return slot_; }
   /// Valid until the shutdown: for those inside.
   const InterpreterApi& api() const noexcept { return *api_; }
+  /// What has been loaded for it so far. Throws HandleError after the shutdown.
+  std::vector<loader::PrivateSpace::Loaded> libraries();
 
   // --- life
   /// Refuses operations, waits for those inside and takes the interpreters down,
@@ -93,12 +100,14 @@ class InterpreterCore : public std::enable_shared_from_this<InterpreterCore> {
   enum class Stage { Nothing, Slot, Space, Housekeeping, Initialized };
 
   InterpreterCore() = default;
-  void bringUp(const InterpreterRecipe& recipe);
-  void initialize(const InterpreterRecipe& recipe);
+  void bringUp(const InterpreterRecipe& recipe, InterpreterOptions options);
+  void initialize(const InterpreterRecipe& recipe, const InterpreterOptions& options);
+  void setLive(bool live) noexcept;
   void takeDown() noexcept;
   void takeDownInBackground() noexcept;
   void finalize();
   void giveUpWhatTablesKeep() noexcept;
+  bool endLibraries() noexcept;
   bool unload() noexcept;
   void askForClearing() noexcept;
 

@@ -19,14 +19,27 @@ InterpreterManagerOptions withEnvironment(std::shared_ptr<Environment> environme
   return options;
 }
 
+std::vector<InterpreterOptions> optionsOfEach(std::size_t n,
+                                              const InterpreterManagerOptions& options) {
+  std::vector<InterpreterOptions> each(n, options.interpreters);
+  for (std::size_t i = 0; i < n; ++i) {
+    if (options.adjust) options.adjust(i, each[i]);
+    checkOptions(each[i]);
+  }
+  return each;
+}
+
 std::shared_ptr<ManagerState> startInterpreters(std::size_t n,
                                                 const InterpreterManagerOptions& options) {
   if (n == 0)
     throw InvalidArgument(
         "InterpreterManager: the number of interpreters is 0, expected at least 1");
+  const std::vector<InterpreterOptions> each = optionsOfEach(n, options);
   auto state = std::make_shared<ManagerState>(options, prepareRecipe(options), n);
   try {
-    inParallel(n, [&](std::size_t i) { state->cores[i] = InterpreterCore::start(state->recipe); });
+    inParallel(n, [&](std::size_t i) {
+      state->cores[i] = InterpreterCore::start(state->recipe, each[i]);
+    });
   } catch (...) {
     std::erase(state->cores, nullptr);
     InterpreterCore::shutDown(state->cores);

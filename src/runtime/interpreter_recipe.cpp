@@ -2,6 +2,7 @@
 
 #include "multipy/runtime/Exception.h"
 #include "multipy/runtime/environment.h"
+#include "runtime/code_directories.h"
 
 namespace multipy::runtime {
 namespace {
@@ -15,11 +16,17 @@ PythonInstallation installationOf(const Environment& environment) {
 std::shared_ptr<const loader::IsolationPolicy> policyFor(const InterpreterRecipe& recipe,
                                                          const InterpreterManagerOptions& options) {
   std::vector<std::filesystem::path> roots = recipe.python.libraryRoots;
-  roots.insert(roots.end(), recipe.extraPaths.begin(), recipe.extraPaths.end());
+  const auto add = [&](const std::vector<std::filesystem::path>& more) {
+    roots.insert(roots.end(), more.begin(), more.end());
+  };
+  add(withoutSystemDirectories({recipe.extraPaths.begin(), recipe.extraPaths.end()}));
+  add(codeDirectories(recipe.python, options.interpreters));
   auto policy = std::make_shared<loader::IsolationPolicy>(std::move(roots));
-  for (const IsolationOverride& mine : options.isolationOverrides)
-    policy->override(mine.pattern,
-                     mine.isPrivate ? loader::Isolation::Private : loader::Isolation::Shared);
+  // The first of ours that matches decides, the last of the policy's.
+  for (auto mine = options.isolationOverrides.rbegin(); mine != options.isolationOverrides.rend();
+       ++mine)
+    policy->override(mine->pattern,
+                     mine->isPrivate ? loader::Isolation::Private : loader::Isolation::Shared);
   return policy;
 }
 
@@ -29,6 +36,8 @@ void useEnvironment(InterpreterRecipe& recipe, const InterpreterManagerOptions& 
         "cannot make interpreters: the environment is a null pointer, expected "
         "one of multipy/runtime/environment.h, like NoopEnvironment");
   recipe.python = installationOf(*options.environment);
+  if (!options.interpreters.isolated)
+    checkPythonHome(variableOf(options.interpreters, "PYTHONHOME"));
   recipe.extraPaths = options.environment->getExtraPythonPaths();
   recipe.policy = policyFor(recipe, options);
 }
@@ -42,6 +51,24 @@ InterpreterRecipe prepareRecipe(const InterpreterManagerOptions& options) {
                                                 : loader::CopyCache::in(options.cacheDirectory);
   recipe.sources = std::make_shared<ModuleSources>();
   return recipe;
+}
+
+std::shared_ptr<const loader::IsolationPolicy> preparePolicy(
+    const InterpreterManagerOptions& options) {
+  InterpreterRecipe recipe;
+  useEnvironment(recipe, options);
+  return recipe.policy;
+}
+
+void checkOptions(const InterpreterOptions& options) {
+  if (!options.environmentVariables) return;
+  for (const auto& [name, value] : *options.environmentVariables) {
+    if (name.empty() || name.find('=') != std::string::npos ||
+        (name + value).find('\0') != std::string::npos)
+      throw InvalidArgument("InterpreterOptions: cannot set the environment variable '" + name +
+                            "': expected a name that is not empty and has no '=', and no null "
+                            "character in name or value");
+  }
 }
 
 InterpreterRecipe withEnvironment(const InterpreterRecipe& recipe,

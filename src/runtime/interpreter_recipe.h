@@ -25,6 +25,14 @@ struct InterpreterRecipe {
 /// Throws InvalidArgument (no environment), EnvironmentError, CacheError.
 InterpreterRecipe prepareRecipe(const InterpreterManagerOptions& options);
 
+/// Its environment and what is private there, without anything to keep copies in.
+std::shared_ptr<const loader::IsolationPolicy> preparePolicy(
+    const InterpreterManagerOptions& options);
+
+/// What one interpreter is given is checked: InvalidArgument for a variable's name that
+/// no environment can have.
+void checkOptions(const InterpreterOptions& options);
+
 /// The same with another environment.
 InterpreterRecipe withEnvironment(const InterpreterRecipe& recipe,
                                   const InterpreterManagerOptions& options);

@@ -2,8 +2,10 @@
 
 #include <unistd.h>
 
+#include <cerrno>
 #include <charconv>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <map>
 #include <string_view>
@@ -45,6 +47,12 @@ std::map<std::string, std::string> readConfiguration(const fs::path& pyvenvCfg) 
                    trimmed(std::string_view(line).substr(equals + 1)));
   }
   return values;
+}
+
+// Empty if it can be read.
+std::string whyUnreadable(const fs::path& file) {
+  errno = 0;
+  return std::ifstream(file) ? std::string() : std::string(std::strerror(errno));
 }
 
 bool isThere(const fs::path& path) {
@@ -137,6 +145,9 @@ std::vector<fs::path> libraryRoots(const PythonInstallation& python, PythonVersi
   if (python.basePrefix == "/usr") {
     roots.push_back(fs::path("/usr/local/lib") / directory);
   }
+  // conda's packages put the libraries that their extensions need side by side with all
+  // others of the environment, and not into site-packages.
+  if (isThere(python.basePrefix / "conda-meta")) roots.push_back(python.basePrefix / "lib");
   std::erase_if(roots, [](const fs::path& root) { return !isThere(root); });
   return roots;
 }
@@ -146,6 +157,8 @@ PythonInstallation describe(fs::path executable, const fs::path& prefix, const s
   PythonInstallation python{std::move(executable), prefix, prefix, {}};
   const fs::path pyvenvCfg = prefix / "pyvenv.cfg";
   if (isThere(pyvenvCfg)) {
+    if (const std::string why = whyUnreadable(pyvenvCfg); !why.empty())
+      refuse(prefix, origin, expected, "that " + pyvenvCfg.string() + " cannot be read: " + why);
     python.basePrefix = baseOf(prefix, readConfiguration(pyvenvCfg), origin, expected);
   } else if (standardLibrary(prefix, expected).empty()) {
     refuse(prefix, origin, expected, versionsUnder(prefix));
@@ -203,6 +216,17 @@ PythonInstallation pythonOfExecutable(const fs::path& named, const std::string& 
   const fs::path real = fs::canonical(executable, failed);
   if (failed) refuse(executable, origin, expected, "a link that leads nowhere");
   return describe(real, real.parent_path().parent_path(), origin, expected);
+}
+
+void checkPythonHome(const std::string& home) {
+  if (home.empty()) return;
+  const fs::path prefix = home.substr(0, home.find(':'));  // "prefix:exec_prefix"
+  const PythonVersion expected = builtInPythonVersion();
+  if (!standardLibrary(prefix, expected).empty()) return;
+  throw EnvironmentError(
+      "cannot start Python: the environment variable PYTHONHOME is " + home + ", where there is " +
+      versionsUnder(prefix) + ", expected the standard library of Python " + expected.text() +
+      ". Unset it, or set InterpreterOptions::isolated so that PYTHON* variables do not count");
 }
 
 PythonInstallation defaultPython() {

@@ -43,6 +43,10 @@ PythonInstallation pythonOfExecutable(const std::filesystem::path& executable,
 /// VIRTUAL_ENV, else CONDA_PREFIX, else the Python that this library was built for.
 PythonInstallation defaultPython();
 
+/// Throws EnvironmentError if `home`, the value of PYTHONHOME, leads to no standard
+/// library of our version; empty is none. Python would not start, or start wrongly.
+void checkPythonHome(const std::string& home);
+
 /// The version in a directory named after one, like .../lib/python3.9/site-packages;
 /// 0.0 if none is named.
 PythonVersion versionInPath(const std::filesystem::path& path);

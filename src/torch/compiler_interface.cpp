@@ -3,9 +3,12 @@
 #include <torch/csrc/dynamo/compiled_autograd.h>
 
 #include <array>
+#include <chrono>
+#include <condition_variable>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,13 +29,11 @@ using InterfacePointer = std::unique_ptr<Interface>;
 // ------------------------------------------------------- functions that nodes have introduced
 
 struct Introduced {
-  int slot;  // where it was introduced first
-  std::string name;
   functional_apply_t function;
   std::vector<at::TypePtr> arguments;
-  bool isCustom;
   bool isTraceable;
 };
+using IntroducedPointer = std::shared_ptr<const Introduced>;
 
 class IntroducedFunctions {
  public:
@@ -41,115 +42,117 @@ class IntroducedFunctions {
     return *one;
   }
 
-  // Returns the name that nodes call it by from now on.
-  std::string keep(const std::string& wanted, Introduced function) {
+  void add(const std::string& name, Introduced function) {
+    auto made = std::make_shared<const Introduced>(std::move(function));
     const std::lock_guard guard(lock_);
-    std::string name = wanted;
-    // Counted by each interpreter on its own, so another one may have it.
-    if (function.isCustom)
-      while (functions_.contains(name)) name += "_";
-    functions_.emplace(name, std::make_shared<const Introduced>(std::move(function)));
-    return name;
+    functions_.emplace(name, std::move(made));
+    added_.notify_all();
   }
 
-  std::map<std::string, std::shared_ptr<const Introduced>> all() const {
+  std::map<std::string, IntroducedPointer> all() const {
     const std::lock_guard guard(lock_);
     return functions_;
   }
 
-  // The code of a custom function may lie in a library that goes with its interpreter.
-  void forgetCustom(int slot) {
-    const std::lock_guard guard(lock_);
-    std::erase_if(functions_, [slot](const auto& entry) {
-      return entry.second->isCustom && entry.second->slot == slot;
-    });
+  // A node notes that it has introduced its function just before it does so: another
+  // thread's that has seen the note may be here first.
+  void awaitName(const std::string& name) const {
+    std::unique_lock guard(lock_);
+    added_.wait_for(guard, kPatience, [&] { return functions_.contains(name); });
   }
 
  private:
+  // (Nothing but C++ runs between the two, and nothing that waits for a GIL.)
+  static constexpr std::chrono::seconds kPatience{10};
+
   mutable std::mutex lock_;
-  std::map<std::string, std::shared_ptr<const Introduced>> functions_;  // guarded by lock_
+  mutable std::condition_variable added_;
+  std::map<std::string, IntroducedPointer> functions_;  // guarded by lock_
 };
 
 // ------------------------------------------------------- one interpreter's
 
-// By the name that nodes use: that of the interpreter's own compiler. With its GIL.
-using KnownNames = std::map<std::string, std::string>;
-
-// In front of libtorch_python's own.
+// What nodes of torch's shared libraries speak to, in front of libtorch_python's own.
+// With the interpreter's GIL.
 class SharedNames final : public Interface {
  public:
-  SharedNames(int slot, KnownNames& known, InterfacePointer own)
-      : slot_(slot), known_(known), own_(std::move(own)) {}
+  // `known`: the functions that this interpreter's compiler has been told, now or
+  // in an earlier compilation.
+  SharedNames(std::set<std::string>& known, const Interface& own) : known_(known), own_(own) {}
 
-  std::string bind_function(PyObject* compiler, const std::string& name, functional_apply_t function,
-                            std::vector<at::TypePtr> arguments, bool isCustom,
-                            bool isTraceable) const override {
-    learn(compiler);
-    if (const auto known = known_.find(name); !isCustom && known != known_.end())
-      return name;  // from another interpreter, meanwhile
-    const std::string own =
-        own_->bind_function(compiler, name, function, arguments, isCustom, isTraceable);
-    std::string shared = IntroducedFunctions::process().keep(
-        own, {slot_, name, std::move(function), std::move(arguments), isCustom, isTraceable});
-    known_[shared] = own;
-    return shared;
+  // The compiler is told when the function is needed (learn). So the node's note is
+  // followed by the function at once, and not when this interpreter's Python has run.
+  std::string bind_function(PyObject* compiler, const std::string& name,
+                            functional_apply_t function, std::vector<at::TypePtr> arguments,
+                            bool isCustom, bool isTraceable) const override {
+    if (!isCustom) {
+      IntroducedFunctions::process().add(name,
+                                         {std::move(function), std::move(arguments), isTraceable});
+      return name;
+    }
+    // Introduced anew for each use, under a name that the compiler gives.
+    return *custom_
+                .insert(own_.bind_function(compiler, name, std::move(function),
+                                           std::move(arguments), isCustom, isTraceable))
+                .first;
   }
 
   variable_list call_function(PyObject* compiler, const char* method, const std::string& name,
                               const variable_list& inputs, const ivalue_list& arguments,
                               const c10::IValue& outputs) const override {
-    return own_->call_function(compiler, method, ownName(compiler, name), inputs, arguments, outputs);
+    learn(compiler);
+    if (!known_.contains(name) && !custom_.contains(name)) {
+      IntroducedFunctions::process().awaitName(name);
+      learn(compiler);
+    }
+    return own_.call_function(compiler, method, name, inputs, arguments, outputs);
   }
   variable_list call_copy_slices_prologue(PyObject* compiler, const variable_list& inputs,
                                           const at::TensorGeometry& base,
                                           const at::TensorGeometry& view) const override {
     learn(compiler);
-    return own_->call_copy_slices_prologue(compiler, inputs, base, view);
+    return own_.call_copy_slices_prologue(compiler, inputs, base, view);
   }
   variable_list call_copy_slices_epilogue(PyObject* compiler, const std::vector<bool>& needed,
                                           const at::Tensor& result, const variable_list& all,
                                           const at::Tensor& slice) const override {
     learn(compiler);
-    return own_->call_copy_slices_epilogue(compiler, needed, result, all, slice);
+    return own_.call_copy_slices_epilogue(compiler, needed, result, all, slice);
   }
   at::Tensor call_unpack(PyObject* compiler, std::optional<std::size_t> hook,
                          std::size_t input) const override {
     learn(compiler);
-    return own_->call_unpack(compiler, hook, input);
+    return own_.call_unpack(compiler, hook, input);
   }
   at::Tensor call_accumulate_grad(PyObject* compiler, const at::Tensor& variable,
                                   const at::Tensor& variableGrad, const at::Tensor& grad,
                                   bool hasPostHooks) const override {
     learn(compiler);
-    return own_->call_accumulate_grad(compiler, variable, variableGrad, grad, hasPostHooks);
+    return own_.call_accumulate_grad(compiler, variable, variableGrad, grad, hasPostHooks);
   }
 
  private:
-  // Tells this compiler what others have been told. (It looks some up by itself,
-  // so naming them is not what makes them known.)
+  // Tells the compiler what nodes have introduced, in whichever interpreter. (It
+  // looks some up by itself, so naming them is not what makes them known.)
   void learn(PyObject* compiler) const {
-    for (const auto& [name, function] : IntroducedFunctions::process().all())
-      if (!known_.contains(name))
-        known_[name] =
-            own_->bind_function(compiler, function->name, function->function, function->arguments,
-                                function->isCustom, function->isTraceable);
+    for (const auto& [name, introduced] : IntroducedFunctions::process().all()) {
+      if (known_.contains(name)) continue;
+      own_.bind_function(compiler, name, introduced->function, introduced->arguments, false,
+                         introduced->isTraceable);
+      known_.insert(name);
+    }
   }
 
-  // A name that no node has introduced is the compiler's own, or one that it refuses.
-  const std::string& ownName(PyObject* compiler, const std::string& name) const {
-    learn(compiler);
-    const auto known = known_.find(name);
-    return known == known_.end() ? name : known->second;
-  }
-
-  const int slot_;
-  KnownNames& known_;
-  const InterfacePointer own_;
+  std::set<std::string>& known_;
+  mutable std::set<std::string> custom_;
+  const Interface& own_;
 };
 
 struct Compiler {
-  KnownNames known;
-  InterfacePointer interface;  // while it compiles
+  std::set<std::string> known;
+  // While it compiles: libtorch_python's, for private libraries, and what stands in
+  // front of it, for the process's.
+  InterfacePointer own, shared;
 };
 
 // Each is used with its interpreter's GIL.
@@ -158,30 +161,33 @@ Compiler* compilerOf(int slot) {
   return slot >= 0 && slot < kMaxInterpreters ? &(*all)[slot] : nullptr;
 }
 
-const InterfacePointer& interfaceOf(int slot) {
+const Compiler& compilerAtWork(int slot) {
   const Compiler* const compiler = compilerOf(slot);
-  TORCH_INTERNAL_ASSERT(compiler && compiler->interface,
+  TORCH_INTERNAL_ASSERT(compiler && compiler->own,
                         "a node asks for the compiler of compiled autograd, and none is at work");
-  return compiler->interface;
+  return *compiler;
 }
 
 // In torch's shared libraries.
 const InterfacePointer& currentInterface() {
-  return interfaceOf(Ownership::process().current());
+  return compilerAtWork(Ownership::process().current()).shared;
 }
 
 void begin(int slot, void* interface) {
   Compiler* const compiler = compilerOf(slot);
   TORCH_CHECK_NOT_IMPLEMENTED(
-      compiler && !compiler->interface,
+      compiler && !compiler->own,
       "Trying to run compiled autograd within another compiled autograd call, this is not "
       "supported yet.");
-  compiler->interface = std::make_unique<SharedNames>(
-      slot, compiler->known, std::move(*static_cast<InterfacePointer*>(interface)));
+  compiler->own = std::move(*static_cast<InterfacePointer*>(interface));
+  compiler->shared = std::make_unique<SharedNames>(compiler->known, *compiler->own);
 }
 
 void end(int slot) {
-  if (Compiler* const compiler = compilerOf(slot)) compiler->interface.reset();
+  Compiler* const compiler = compilerOf(slot);
+  if (!compiler) return;
+  compiler->shared.reset();
+  compiler->own.reset();
 }
 
 }  // namespace
@@ -189,7 +195,7 @@ void end(int slot) {
 void addCompilerInterfaceRoutes(TorchRoutes& routes) {
   routes.beginCompiling = begin;
   routes.endCompiling = end;
-  routes.compilerInterface = [](int slot) -> const void* { return &interfaceOf(slot); };
+  routes.compilerInterface = [](int slot) -> const void* { return &compilerAtWork(slot).own; };
 }
 
 void redirectCompilerInterface() {
@@ -197,8 +203,8 @@ void redirectCompilerInterface() {
 }
 
 void purgeCompilerInterface(int slot) {
-  IntroducedFunctions::process().forgetCustom(slot);
-  if (Compiler* const compiler = compilerOf(slot)) *compiler = {};
+  end(slot);
+  if (Compiler* const compiler = compilerOf(slot)) compiler->known.clear();
 }
 
 }  // namespace multipy::routing

@@ -5,9 +5,11 @@
 // compilation. Here each interpreter has one, and a node finds that of the
 // interpreter its thread is in.
 //
-// A node's C++ code introduces its function to the compiler once per process (a
-// static flag in each node type) and from then on names it. So what one
-// interpreter's compiler was told is kept, and told to the others'.
+// The code of a node in torch's shared libraries introduces its function to the
+// compiler once per process (a static flag in each type of node) and from then on
+// names it. So such functions are kept here, and each interpreter's compiler is told
+// of those that it does not know before it is asked for one. Private libraries have
+// flags of their own: they speak to their interpreter's compiler directly.
 //
 // Threads: all functions from any thread.
 #pragma once

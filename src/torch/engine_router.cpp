@@ -7,7 +7,8 @@
 //     so that only the first ever gets any: its pool for deeply nested backward
 //     passes and its threads for GPUs. We raise the flag with the base engine,
 //     whose threads nobody minds, and start those of each further engine
-//     ourselves, when it is first used.
+//     ourselves, when it is first used. (Where each engine has its own flag, torch
+//     does: twice as many threads would be waited for in vain.)
 //   - those threads are made by libtorch_cpu and do not know their interpreter:
 //     they enter it where they begin to work (thread_main). They end before it
 //     does (engine_threads.h).
@@ -23,6 +24,7 @@
 #include "torch/compiled_autograd.h"
 #include "torch/engine_threads.h"
 #include "torch/per_interpreter.h"
+#include "torch/versions/engine_flag.h"
 #include "torch/versions/torch_version.h"
 
 namespace multipy::routing {
@@ -60,8 +62,12 @@ void startThreadsOnce(int slot, Engine& engine) {
   if (started.load(std::memory_order_acquire) == &engine && engine.thread_pool_shared_) return;
   static std::mutex lock;
   const std::lock_guard guard(lock);
-  Engine::get_base_engine().initialize_device_threads_pool();  // raises the flag
-  if (!engine.thread_pool_shared_) engine.start_device_threads();
+  if constexpr (version::kEachEngineStartsItsThreads<Engine>) {
+    engine.initialize_device_threads_pool();
+  } else {
+    Engine::get_base_engine().initialize_device_threads_pool();  // raises the flag
+    if (!engine.thread_pool_shared_) engine.start_device_threads();
+  }
   started.store(&engine, std::memory_order_release);
 }
 

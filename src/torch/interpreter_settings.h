@@ -10,8 +10,9 @@
 //
 // An interpreter begins with the process's default dtype and Context as they
 // stand when it first asks for them, and with a generator seeded at random, as
-// plain Python's. What is compiled into torch as a variable read in place
-// (anomaly mode, JIT switches) and the generators of GPUs remain the process's.
+// plain Python's. TorchScript's switches, variables that torch reads in place, and
+// the generators of GPUs remain the process's. (Two others that torch keeps
+// differently: anomaly_mode.h, thread_numbers.h.)
 //
 // Threads: all functions from any thread.
 #pragma once

@@ -26,6 +26,7 @@
 #include <thread>
 
 #include "multipy/runtime/Exception.h"
+#include "torch/thread_numbers.h"
 
 namespace multipy::routing {
 namespace {
@@ -244,6 +245,9 @@ int Ownership::current() const noexcept {
 }
 
 int Ownership::entered() noexcept { return enteredSlot; }
-void Ownership::setCurrent(int slot) noexcept { enteredSlot = slot; }
+void Ownership::setCurrent(int slot) noexcept {
+  enteredSlot = slot;
+  followThreadNumber(slot);
+}
 
 }  // namespace multipy::routing

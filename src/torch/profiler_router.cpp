@@ -1,7 +1,9 @@
 // torch's profiler records a trace with kineto, which has one trace per process
 // and does not expect two threads to begin or end one at the same moment (it
 // crashes). In a process of its own an interpreter's GIL sees to that; here one
-// interpreter at a time may profile, and others get an error that says so.
+// interpreter at a time may profile, and others get an error that says so. Nor does
+// it expect a trace to begin that was not prepared (it crashes), as one would whose
+// preparation was refused: leaving its `with` block begins and ends it.
 #include "torch/profiler_router.h"
 
 #include <torch/csrc/autograd/profiler_kineto.h>
@@ -35,17 +37,21 @@ class Trace {
     return *one;
   }
 
-  // Throws if another interpreter has it.
-  void take(int slot) {
+  // Throws if another interpreter has it, or if this one was to have it and has not.
+  void take(int slot, bool hasPrepared) {
     int other = kNone;
     {
       const std::lock_guard guard(lock_);
-      if (holder_ == kNone || holder_ == slot) {
+      if (holder_ == slot || (holder_ == kNone && !hasPrepared)) {
         holder_ = slot;
         return;
       }
       other = holder_;
     }
+    TORCH_CHECK(other != kNone, "starting the profiler in interpreter ", slot,
+                ": its trace was not prepared, which was refused while another interpreter of this "
+                "process was profiling. torch has one profiler trace per process: profile in one "
+                "interpreter at a time");
     TORCH_CHECK(false, "starting the profiler in interpreter ", slot, ": interpreter ", other,
                 " of this process is profiling. torch has one profiler trace per process: profile "
                 "in one interpreter at a time");
@@ -60,6 +66,10 @@ class Trace {
     if (holder_ != slot) return;
     if (wasRunning && running_ > 0) --running_;
     if (running_ == 0) holder_ = kNone;
+  }
+  bool isOnlyPreparedBy(int slot) {
+    const std::lock_guard guard(lock_);
+    return holder_ == slot && running_ == 0;
   }
   void release(int slot) {
     const std::lock_guard guard(lock_);
@@ -76,9 +86,9 @@ class Trace {
 
 // Holds the trace for `slot` if `begin` succeeds.
 template <typename Begin>
-void beginTrace(int slot, const Begin& begin) {
+void beginTrace(int slot, bool hasPrepared, const Begin& begin) {
   if (isProcess(slot)) return begin();
-  Trace::process().take(slot);
+  Trace::process().take(slot, hasPrepared);
   try {
     begin();
   } catch (...) {
@@ -88,15 +98,24 @@ void beginTrace(int slot, const Begin& begin) {
 }
 
 void prepare(int slot, const void* config, const void* activities, const void* filter) {
-  beginTrace(slot, [&] {
+  beginTrace(slot, false, [&] {
     version::prepareProfiler(*static_cast<const ProfilerConfig*>(config),
                              *static_cast<const Activities*>(activities), filter);
   });
 }
 
-void enable(int slot, const void* config, const void* activities, const void* scopes) {
-  beginTrace(slot, [&] {
-    profiling::enableProfiler(*static_cast<const ProfilerConfig*>(config),
+// The other ways to profile have nothing to prepare.
+bool isKinetos(const ProfilerConfig& config) {
+  using torch::profiler::impl::ProfilerState;
+  return config.state == ProfilerState::KINETO ||
+         config.state == ProfilerState::KINETO_GPU_FALLBACK ||
+         config.state == ProfilerState::KINETO_PRIVATEUSE1_FALLBACK;
+}
+
+void enable(int slot, const void* configAddress, const void* activities, const void* scopes) {
+  const auto& config = *static_cast<const ProfilerConfig*>(configAddress);
+  beginTrace(slot, isKinetos(config), [&] {
+    profiling::enableProfiler(config,
                               *static_cast<const Activities*>(activities),
                               *static_cast<const Scopes*>(scopes));
   });
@@ -113,6 +132,19 @@ TorchRoutes::OwnedPointer disable(int slot) {
     const int slot;
   } const ended{slot};
   return TorchRoutes::OwnedPointer(profiling::disableProfiler().release());
+}
+
+// A kineto that refuses every further trace after one that was prepared and never
+// begun is given what it waits for.
+void abandonPrepared(int slot) {
+  if (version::kTracesCanBePreparedAnew || !Trace::process().isOnlyPreparedBy(slot)) return;
+  try {
+    profiling::enableProfiler(ProfilerConfig(torch::profiler::impl::ProfilerState::KINETO),
+                              {ActivityType::CPU}, {at::RecordScope::FUNCTION});
+    profiling::disableProfiler();
+  } catch (const c10::Error&) {
+    // This thread of the program profiles already: that trace is not the interpreter's.
+  }
 }
 
 // ------------------------------------------------------- Python's stack and memory
@@ -156,6 +188,7 @@ void addProfilerRoutes(TorchRoutes& routes) {
 
 void purgeProfiler(int slot) {
   if (isProcess(slot)) return;
+  abandonPrepared(slot);
   Trace::process().release(slot);
   tracers().clear(slot);
   memoryTracers().clear(slot);

@@ -5,7 +5,7 @@
 
 #include "torch/mangled_names.h"
 #include "torch/supported_torch.h"
-#include "torch/versions/torch_version.h"
+#include "torch/versions/symbols.h"
 
 namespace multipy::routing {
 namespace {
@@ -25,6 +25,17 @@ constexpr ForwardLevelSymbols kForwardLevels{
     "_ZN5torch8autograd14ForwardADLevel10get_by_idxEm",
     "_ZN5torch8autograd14ForwardADLevel14try_get_by_idxEm",
 };
+
+constexpr AnomalySymbols kAnomaly{
+    "_ZN5torch8autograd4Node8metadataEv",
+    "_ZN2at4_ops5isnan4callERKNS_6TensorE",
+    "_ZN2at4_ops12_is_any_true4callERKNS_6TensorE",
+    "_ZNK2at6Tensor4itemIbEET_v",
+    "_ZN5torch8autograd6Engine17evaluate_functionERSt10shared_ptrINS0_9GraphTaskEEPNS0_4NodeERNS0_"
+    "11InputBufferERKS2_INS0_10ReadyQueueEE",
+};
+
+constexpr const char* kInitNumThreads = "_ZN2at16init_num_threadsEv";
 
 constexpr const char* kResolveProcessGroup =
     "_ZN4c10d21resolve_process_groupERK" MULTIPY_STRING;
@@ -115,6 +126,10 @@ constexpr std::array kCommonSymbols = {
                      "multipy_route_sorted_operators_for", ""},
     RedirectedSymbol{"_ZN5torch3jit15findOperatorForERKN3c1012OperatorNameE",
                      "multipy_route_find_operator", ""},
+    RedirectedSymbol{"_ZN3c1010Dispatcher13getAllOpNamesEv", "multipy_route_all_operator_names", ""},
+    RedirectedSymbol{
+        "_ZNK3c1010Dispatcher30getRegistrationsForDispatchKeyESt8optionalINS_11DispatchKeyEE",
+        "multipy_route_registrations", "_ZNK3c1010Dispatcher30getRegistrations"},
     // --- process groups by name (process_groups.cpp)
     RedirectedSymbol{
         "_ZN4c10d22register_process_groupERK" MULTIPY_STRING
@@ -144,6 +159,17 @@ constexpr std::array kCommonSymbols = {
     RedirectedSymbol{kSettings.complexDtype, "multipy_route_default_complex_dtype", "", false, true,
                      true},
     RedirectedSymbol{kSettings.setDtype, "multipy_route_set_default_dtype", "", false, false, true},
+    // --- the number of threads (thread_numbers.cpp)
+    RedirectedSymbol{"_ZN2at15set_num_threadsEi", "multipy_route_set_num_threads", "", false, false,
+                     true},
+    RedirectedSymbol{kInitNumThreads, "multipy_route_init_num_threads", "", false, false, true},
+    // --- anomaly mode (anomaly_mode.cpp): variables, and where the function that sets them is
+    RedirectedSymbol{"_ZN5torch8autograd11AnomalyMode8_enabledE", "multipy_route_anomaly_enabled", "",
+                     false, false, true},
+    RedirectedSymbol{"_ZN5torch8autograd11AnomalyMode10_check_nanE", "multipy_route_anomaly_check_nan", "",
+                     false, false, true},
+    RedirectedSymbol{"PyModule_Create2", "multipy_route_create_module", "", false, false, true,
+                     true},
 };
 
 constexpr auto kSymbols = [] {
@@ -158,6 +184,8 @@ std::span<const RedirectedSymbol> redirectedSymbols() { return kSymbols; }
 
 const SettingSymbols& settingSymbols() { return kSettings; }
 const ForwardLevelSymbols& forwardLevelSymbols() { return kForwardLevels; }
+const AnomalySymbols& anomalySymbols() { return kAnomaly; }
+const char* initNumThreadsSymbol() { return kInitNumThreads; }
 const char* resolveProcessGroupSymbol() { return kResolveProcessGroup; }
 const char* compilerInterfaceSymbol() { return version::kCompilerInterface; }
 
@@ -179,6 +207,6 @@ std::string builtWithTorch() {
 }
 
 // Raise the number when the table or the meaning of a route changes.
-std::string tableVersion() { return "torch-routes-7/" + builtWithTorch(); }
+std::string tableVersion() { return "torch-routes-8/" + builtWithTorch(); }
 
 }  // namespace multipy::routing

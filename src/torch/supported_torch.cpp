@@ -226,13 +226,46 @@ TorchFiles torchFiles(const fs::path& libtorchPython) {
           .loadedCpuLibrary = loadedTorchCpu()};
 }
 
-void verifyTorch(const elf::SharedObject& libtorchPython, const TorchFiles& files) {
+std::vector<std::string> symbolDifferences(const elf::SharedObject& libtorchPython) {
   Differences differences;
   const Symbols symbols = symbolsOf(libtorchPython);
-  compareVersion(files.versionFile, libtorchPython.soname(), differences);
-  compareLoaded(files, differences);
   compareRedirected(symbols, differences);
   compareBinding(symbols, differences);
+  return differences;
+}
+
+std::vector<std::string> exportDifferences(const std::vector<elf::SharedObject>& shared) {
+  std::set<std::string_view> wanted;
+  for (const RedirectedSymbol& symbol : redirectedSymbols())
+    if (!symbol.defined && !symbol.optional && !symbol.torchPythonOnly)
+      wanted.insert(symbol.name);
+  const SettingSymbols& settings = settingSymbols();
+  const ForwardLevelSymbols& levels = forwardLevelSymbols();
+  const AnomalySymbols& anomaly = anomalySymbols();
+  for (const char* name :
+       {settings.generator, settings.context, settings.dtype, settings.scalarType,
+        settings.complexDtype, settings.setDtype, levels.open, levels.close, levels.get,
+        levels.find, anomaly.metadata, anomaly.isNan, anomaly.isAnyTrue, anomaly.itemOfBool,
+        anomaly.evaluateFunction, initNumThreadsSymbol(), resolveProcessGroupSymbol(),
+        compilerInterfaceSymbol()})
+    if (name) wanted.insert(name);
+
+  for (const elf::SharedObject& library : shared)
+    for (std::uint32_t index = 1; index < library.symbolCount(); ++index)
+      if (const elf::Symbol symbol = library.symbol(index); symbol.defined)
+        wanted.erase(symbol.name);
+  Differences differences;
+  for (const std::string_view name : wanted)
+    differences.push_back("none of torch's shared libraries defines " + std::string(name) +
+                          ", which is to be redirected");
+  return differences;
+}
+
+void verifyTorch(const elf::SharedObject& libtorchPython, const TorchFiles& files) {
+  Differences differences;
+  compareVersion(files.versionFile, libtorchPython.soname(), differences);
+  compareLoaded(files, differences);
+  std::ranges::move(symbolDifferences(libtorchPython), std::back_inserter(differences));
   if (differences.empty()) return;
 
   std::string text = "loading " + libtorchPython.name() +

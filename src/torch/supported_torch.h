@@ -32,6 +32,8 @@ struct RedirectedSymbol {
   /// Asks for a setting (interpreter_settings.h): a library that calls nothing
   /// else of this table registers nothing with torch.
   bool setting = false;
+  /// Not torch's own: redirected in libtorch_python and nowhere else.
+  bool torchPythonOnly = false;
 };
 
 std::span<const RedirectedSymbol> redirectedSymbols();
@@ -66,7 +68,18 @@ struct ForwardLevelSymbols {
 };
 const ForwardLevelSymbols& forwardLevelSymbols();
 
-/// Functions that process_groups.cpp and compiler_interface.cpp redirect there.
+/// Functions that anomaly_mode.cpp redirects there, and the one that calls them.
+struct AnomalySymbols {
+  const char* metadata;
+  const char* isNan;
+  const char* isAnyTrue;
+  const char* itemOfBool;
+  const char* evaluateFunction;
+};
+const AnomalySymbols& anomalySymbols();
+
+/// Functions that thread_numbers.cpp, process_groups.cpp and compiler_interface.cpp redirect there.
+const char* initNumThreadsSymbol();
 const char* resolveProcessGroupSymbol();
 const char* compilerInterfaceSymbol();
 
@@ -93,6 +106,12 @@ std::filesystem::path loadedTorchCpu();
 /// belongs to the torch that we were built with and that is in this process.
 /// Loads nothing and writes nothing.
 void verifyTorch(const elf::SharedObject& libtorchPython, const TorchFiles& files);
+
+/// What `libtorchPython`'s symbol table lacks of the table above and of the binding,
+/// or has besides: one line each.
+std::vector<std::string> symbolDifferences(const elf::SharedObject& libtorchPython);
+/// Which functions that are called or redirected none of torch's shared libraries exports.
+std::vector<std::string> exportDifferences(const std::vector<elf::SharedObject>& shared);
 
 /// GNU build id of a file on disk, empty where there is none. Reads the program
 /// headers and the note only: libtorch_cpu has hundreds of megabytes.

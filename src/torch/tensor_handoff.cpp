@@ -31,6 +31,7 @@
 #include <c10/core/TensorImpl.h>
 #include <c10/core/impl/COW.h>
 
+#include <array>
 #include <atomic>
 #include <sstream>
 #include <string>
@@ -54,7 +55,32 @@ using c10::StorageImpl;
 using c10::TensorImpl;
 using StoragePointer = c10::intrusive_ptr<StorageImpl>;
 
-std::atomic<long> crossings{0}, liveCrossings{0}, deferredDrops{0}, leakedStorages{0};
+// A number that every crossing changes. Threads change different parts of it, so that
+// their processors do not pass one cache line to and fro.
+class Count {
+ public:
+  void add(long change) noexcept { parts_[part()].value.fetch_add(change, std::memory_order_relaxed); }
+  long total() const noexcept {
+    long sum = 0;
+    for (const Part& part : parts_) sum += part.value.load(std::memory_order_relaxed);
+    return sum;
+  }
+
+ private:
+  struct alignas(64) Part {
+    std::atomic<long> value{0};
+  };
+  static std::size_t part() noexcept {
+    static std::atomic<std::size_t> threads{0};
+    static thread_local const std::size_t mine = threads.fetch_add(1) % kParts;
+    return mine;
+  }
+  static constexpr std::size_t kParts = 64;
+  std::array<Part, kParts> parts_;
+};
+
+Count crossings, liveCrossings;
+std::atomic<long> deferredDrops{0}, leakedStorages{0};
 
 // ------------------------------------------------------- dropping
 
@@ -107,7 +133,7 @@ class Shared {
   /// The deleter of crossed storages.
   static void release(void* context) {
     auto* const self = static_cast<Shared*>(context);
-    liveCrossings.fetch_sub(1);
+    liveCrossings.add(-1);
     if (self->references_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
     StoragePointer original = std::move(self->original_);
     const Incarnation owner = self->owner_;
@@ -166,7 +192,7 @@ DataPtr sharedBytes(const TensorImpl& from, StorageImpl& original, int owner) {
   } else {
     shared = new Shared(from.unsafe_storage().storage_impl_, incarnation(owner));
   }
-  liveCrossings.fetch_add(1);
+  liveCrossings.add(1);
   return DataPtr(bytes, shared, &Shared::release, original.device());
 }
 
@@ -234,7 +260,7 @@ at::Tensor crossTensor(const at::Tensor& tensor, int owner, std::string& error) 
     Parts parts(owner);
     at::Tensor result = crossLayout(tensor, parts);
     keepGradients(tensor, result, owner);
-    crossings.fetch_add(1, std::memory_order_relaxed);
+    crossings.add(1);
     return result;
   } catch (const c10::Error& refused) {
     error = "handing over a tensor: torch refused: " + std::string(refused.what_without_backtrace());
@@ -245,7 +271,7 @@ at::Tensor crossTensor(const at::Tensor& tensor, int owner, std::string& error) 
 }
 
 HandoffCounts handoffCounts() noexcept {
-  return {crossings.load(), liveCrossings.load(), deferredDrops.load(), leakedStorages.load()};
+  return {crossings.total(), liveCrossings.total(), deferredDrops.load(), leakedStorages.load()};
 }
 
 }  // namespace multipy::routing

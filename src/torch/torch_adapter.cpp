@@ -23,6 +23,7 @@
 #include <unordered_map>
 
 #include "multipy/runtime/Exception.h"
+#include "torch/anomaly_mode.h"
 #include "torch/compiler_interface.h"
 #include "torch/forward_levels.h"
 #include "torch/interpreter_settings.h"
@@ -31,6 +32,7 @@
 #include "torch/python_binding.h"
 #include "torch/static_phase.h"
 #include "torch/supported_torch.h"
+#include "torch/thread_numbers.h"
 #include "torch/torch_router.h"
 
 namespace multipy::routing {
@@ -121,6 +123,8 @@ class TorchAdapter final : public loader::LibraryAdapter {
     redirectForwardLevels();
     redirectProcessGroups();
     redirectCompilerInterface();
+    redirectAnomalyMode();
+    redirectThreadNumbers();
   }
 
   // Does it call a function by which things are registered with torch?
@@ -137,6 +141,7 @@ class TorchAdapter final : public loader::LibraryAdapter {
       if (found == byName->end()) continue;
       // Only libtorch_python's own definitions give way to ours.
       if (symbol.defined && !(isTorch && found->second->defined)) continue;
+      if (found->second->torchPythonOnly && !isTorch) continue;
       (symbol.defined ? renames.defined
                       : renames.undefined)[std::string(symbol.name)] = found->second->route;
       registers |= !found->second->setting;

@@ -17,14 +17,19 @@ void redirectTorch(std::span<const loader::ImportRedirection> redirections) {
   // No other library is searched: there may be thousands.
   loader::redirectImports(redirections, [](std::string_view path) {
     const std::string_view name = path.substr(path.rfind('/') + 1);
+    if (name.starts_with("libtorch_python")) return false;  // an interpreter's, or the program's own
     return name.empty() || name.starts_with("libtorch") || name.starts_with("libc10");
   });
 }
 
-void* torchFunction(const char* symbol) {
+void* findTorchFunction(const char* symbol) noexcept {
   // With a handle dlsym() looks into libtorch_cpu and what it needs, and not into the program.
   static void* const torch = ::dlopen(loadedTorchCpu().c_str(), RTLD_LAZY | RTLD_NOLOAD);
-  void* const found = torch ? ::dlsym(torch, symbol) : nullptr;
+  return torch ? ::dlsym(torch, symbol) : nullptr;
+}
+
+void* torchFunction(const char* symbol) {
+  void* const found = findTorchFunction(symbol);
   if (!found)
     throw runtime::InternalError(std::string("looking for ") + symbol +
                                  " in libtorch_cpu of this process: not found; expected "

@@ -12,7 +12,7 @@ namespace multipy::routing {
 
 /// Has torch's shared libraries and the program call other functions in place of
 /// exported ones of torch. Private libraries get other names (redirected_symbols.cpp)
-/// and are not touched. When to do it again: import_redirection.h. Throws LoadError.
+/// and are not touched, nor is the libtorch_python of a program that is a Python itself. When to do it again: import_redirection.h. Throws LoadError.
 void redirectTorch(std::span<const loader::ImportRedirection> redirections);
 
 template <typename Function>
@@ -24,10 +24,16 @@ loader::ImportRedirection redirection(const char* symbol, Function* function) {
 /// own references give may be a redirection or, in a program, a stub that leads to one.
 /// `symbol` is a mangled name. Throws InternalError where there is no such function.
 void* torchFunction(const char* symbol);
+/// Null where there is no such function.
+void* findTorchFunction(const char* symbol) noexcept;
 
 template <typename Function>
 Function* torchFunction(const char* symbol) {
   return reinterpret_cast<Function*>(torchFunction(symbol));
+}
+template <typename Function>
+Function* findTorchFunction(const char* symbol) noexcept {
+  return reinterpret_cast<Function*>(findTorchFunction(symbol));
 }
 
 }  // namespace multipy::routing

@@ -5,6 +5,7 @@
 #include <array>
 #include <atomic>
 
+#include "torch/anomaly_mode.h"
 #include "torch/compiled_autograd.h"
 #include "torch/compiler_interface.h"
 #include "torch/decompositions.h"
@@ -18,6 +19,7 @@
 #include "torch/py_interpreter_router.h"
 #include "torch/registration_router.h"
 #include "torch/tensor_handoff.h"
+#include "torch/thread_numbers.h"
 #include "torch/visible_operators.h"
 
 namespace multipy::routing {
@@ -35,6 +37,7 @@ TorchRoutes makeRoutes() {
   addRegistrationRoutes(routes);
   addPyInterpreterRoutes(routes);
   addOncePerProcessRoutes(routes);
+  addAnomalyModeRoutes(routes);
   addCompiledAutogradRoutes(routes);
   addCompilerInterfaceRoutes(routes);
   addDecompositionRoutes(routes);
@@ -44,6 +47,7 @@ TorchRoutes makeRoutes() {
   addProcessGroupRoutes(routes);
   addProcessSlotRoutes(routes);
   addSettingsRoutes(routes);
+  addThreadNumberRoutes(routes);
   addTracebackRoutes(routes);
   addVisibleOperatorRoutes(routes);
   routes.onPurge = [](int slot, DropCaches drop) {
@@ -66,6 +70,7 @@ void purge(int slot) {
   if (slot < 0 || slot >= kMaxInterpreters) return;
   purgeRegistrations(slot);
   purgeOncePerProcess(slot);
+  purgeAnomalyMode(slot);
   purgeDecompositions(slot);
   purgeForwardLevels(slot);
   purgeEngine(slot);
@@ -74,6 +79,7 @@ void purge(int slot) {
   purgeProcessGroups(slot);
   purgeProfiler(slot);
   purgeProcessSlots(slot);
+  purgeThreadNumber(slot);
   purgeTracebacks(slot);
   if (const DropCaches drop = cacheDroppers()[slot].exchange(nullptr)) drop();
 }

@@ -2,12 +2,15 @@
 
 #include <torch/csrc/jit/runtime/operator.h>
 
+#include <bit>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "torch/kernel_lookup.h"
 #include "torch/registry.h"
 
 namespace multipy::routing {
@@ -34,6 +37,26 @@ std::vector<std::shared_ptr<void>> onlyVisible(int slot, const Operators& operat
   return visible;
 }
 
+std::vector<c10::OperatorName> onlyVisible(int slot, std::vector<c10::OperatorName> names) {
+  if (isProcess(slot)) return names;
+  const Registry& registry = Registry::process();
+  const std::lock_guard guard(Registry::process().lock);
+  std::erase_if(names, [&](const auto& name) { return !isVisible(registry, slot, name); });
+  return names;
+}
+
+// Those that have a kernel at `key` which this interpreter sees.
+std::vector<c10::OperatorName> registrations(int slot, const c10::Dispatcher& dispatcher,
+                                             std::optional<c10::DispatchKey> key) {
+  auto names = onlyVisible(slot, dispatcher.getRegistrationsForDispatchKey(key));
+  if (isProcess(slot) || !key) return names;
+  std::erase_if(names, [&](const auto& name) {
+    const auto found = c10::Dispatcher::singleton().findOp(name);
+    return !found || !seesKernel(slot, found->operatorDef_->op, *key);
+  });
+  return names;
+}
+
 // torch returns its own list. What has to be left out of it is rare, so it is
 // that list most of the time; else one that lives as long as the thread.
 const Operators& visibleFor(int slot, c10::Symbol symbol) {
@@ -57,9 +80,7 @@ const Operators& visibleFor(int slot, c10::Symbol symbol) {
 }  // namespace
 
 void addVisibleOperatorRoutes(TorchRoutes& routes) {
-  routes.allOperators = [](int slot) {
-    return onlyVisible(slot, torch::jit::getAllOperators());
-  };
+  routes.allOperators = [](int slot) { return onlyVisible(slot, torch::jit::getAllOperators()); };
   routes.operatorsFor = [](int slot, std::uint32_t symbol) -> const void* {
     return &visibleFor(slot, c10::Symbol(symbol));
   };
@@ -72,6 +93,15 @@ void addVisibleOperatorRoutes(TorchRoutes& routes) {
       if (!isProcess(slot) && !isVisible(Registry::process(), slot, *name)) return nullptr;
     }
     return torch::jit::findOperatorFor(*name);
+  };
+  routes.allOperatorNames = [](int slot, void* dispatcher) {
+    return onlyVisible(slot, static_cast<c10::Dispatcher*>(dispatcher)->getAllOpNames());
+  };
+  routes.registrations = [](int slot, const void* dispatcher, std::uint32_t key) {
+    using Key = std::optional<c10::DispatchKey>;  // passed in a register, as it is
+    static_assert(std::is_trivially_copyable_v<Key> && sizeof(Key) == sizeof key);
+    return registrations(slot, *static_cast<const c10::Dispatcher*>(dispatcher),
+                         std::bit_cast<Key>(key));
   };
 }
 

@@ -8,7 +8,6 @@ for, `reference.report()` is plain Python's side.
 """
 
 import contextlib
-import fcntl
 import io
 import json
 import os
@@ -27,11 +26,6 @@ FOLDER = pathlib.Path(__file__).parent / "programs"
 _MANGLED = re.compile(r"___torch_mangle_[0-9]+\.")
 _COUNTED = re.compile(rf"(?P<kind><torch_package_|{re.escape(tempfile.gettempdir())}/tmp)[a-z0-9_]+")
 
-# These switch what torch has one of per process (docs/architecture.md), which
-# programs beside them would see.
-_ALONE = {"anomaly/detection"}
-
-
 def record(name):
     """What the program `name` ("topic/name") does."""
     path = FOLDER / f"{name}.py"
@@ -48,17 +42,6 @@ def record(name):
 
 def uncounted(text):
     return _COUNTED.sub(r"\g<kind>", _MANGLED.sub("", text))
-
-
-@contextlib.contextmanager
-def turn(name, folder):
-    """Programs of all interpreters run side by side, but for those that must be alone."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX if name in _ALONE else fcntl.LOCK_SH)
-        yield
-    finally:
-        os.close(descriptor)
 
 
 def describe(error, path):
@@ -88,7 +71,6 @@ def report(arguments):
     records = {}
     for name in order:
         progress.write_text(name)
-        with turn(name, job["progress"]):
-            records[name] = record(name)
+        records[name] = record(name)
     os.remove(progress)
     return json.dumps(records)

@@ -150,8 +150,7 @@ TEST_F(Beside, AnAotInductorModel) {
   ::mkdtemp(folder.data());
   const std::string path = ask("packaged", {folder + "/model.pt2"}).toStringRef();
   {
-    torch::inductor::AOTIModelPackageLoader model(path, "model", /*run_single_threaded=*/false,
-                                                  /*num_runners=*/2);
+    torch::inductor::AOTIModelPackageLoader model(path, "model");
     const at::Tensor inputs = ask("inputs").toTensor(), expected = ask("expected").toTensor();
     whileAllWork([&] {
       const at::NoGradGuard off;

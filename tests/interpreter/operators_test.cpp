@@ -42,5 +42,42 @@ TEST(OperatorsTest, OutliveTheInterpretersThatLoadedThem) {
   }
 }
 
+TEST(OperatorsTest, ListsNameWhatThisInterpreterHas) {
+  InterpreterManager manager(2);
+  manager.registerModuleSource("lists", R"py(
+import torch
+def define():
+    global library
+    library = torch.library.Library("listed_here", "DEF")
+    library.define("composite(Tensor x) -> Tensor")
+    library.impl("composite", lambda x: x + 1, "CompositeImplicitAutograd")
+    library.define("cpu(Tensor x) -> Tensor")
+    library.impl("cpu", lambda x: x + 1, "CPU")
+def define_only():
+    global library
+    library = torch.library.Library("listed_here", "DEF")
+    library.define("composite(Tensor x) -> Tensor")
+def mine(names):
+    return " ".join(sorted(name for name in names if name.startswith("listed_here")))
+def all_names(): return mine(torch._C._dispatch_get_all_op_names())
+def composite(): return mine(torch._C._dispatch_get_registrations_for_dispatch_key("CompositeImplicitAutograd"))
+def with_kernels(): return mine(torch._C._dispatch_get_registrations_for_dispatch_key())
+)py");
+  const auto ask = [&](int k, const char* function) {
+    auto session = manager.allInstances()[k].acquireSession();
+    return session.global("lists", function)({}).toIValue();
+  };
+  const auto text = [&](int k, const char* function) { return ask(k, function).toStringRef(); };
+  ask(0, "define");
+  EXPECT_EQ(text(0, "all_names"), "listed_here::composite listed_here::cpu");
+  EXPECT_EQ(text(0, "composite"), "listed_here::composite");
+  EXPECT_EQ(text(0, "with_kernels"), "listed_here::composite listed_here::cpu");
+  for (const char* list : {"all_names", "composite", "with_kernels"}) EXPECT_EQ(text(1, list), "") << list;
+
+  ask(1, "define_only");
+  EXPECT_EQ(text(1, "all_names"), "listed_here::composite");
+  EXPECT_EQ(text(1, "composite"), "") << "the kernel is the other one's";
+}
+
 }  // namespace
 }  // namespace multipy::runtime

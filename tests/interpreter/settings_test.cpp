@@ -1,7 +1,8 @@
 // Settings of torch that belong to each interpreter: the default generator, the
-// default dtype, at::Context.
+// default dtype, at::Context, the number of threads.
 #include <ATen/ATen.h>
 #include <ATen/CPUGeneratorImpl.h>
+#include <ATen/Parallel.h>
 #include <gtest/gtest.h>
 #include <multipy/runtime/deploy.h>
 
@@ -50,6 +51,21 @@ def precision(name):
     torch.set_float32_matmul_precision(name)
     return torch.get_float32_matmul_precision()
 def asks_precision(): return torch.get_float32_matmul_precision()
+
+def thread_numbers():
+    """As torch, OpenMP and (where torch has it) MKL say; of this thread and of a new one."""
+    def ask():
+        lines = torch.__config__.parallel_info().splitlines()
+        told = [int(line.split()[-1]) for line in lines if "_get_max_threads()" in line]
+        return [torch.get_num_threads(), *told]
+    got = []
+    thread = threading.Thread(target=lambda: got.append(ask()))
+    thread.start()
+    thread.join()
+    return ask() + got[0]
+def set_threads(number):
+    torch.set_num_threads(number)
+    return thread_numbers()
 
 def drawn_in_a_thread(seed):
     torch.manual_seed(seed)
@@ -183,6 +199,54 @@ TEST_F(InterpreterSettings, EachHasItsDeterministicMode) {
     }
   });
   EXPECT_FALSE(at::globalContext().deterministicAlgorithms());
+}
+
+TEST_F(InterpreterSettings, EachHasItsNumberOfThreads) {
+  const auto numbers = [](InterpreterSession& I, const char* function, std::vector<at::IValue> arguments) {
+    std::vector<std::int64_t> all;
+    for (const auto& value : I.global("settings_test", function)(arguments).toIValue().toList())
+      all.push_back(at::IValue(value).toInt());
+    return all;
+  };
+  const int before = at::get_num_threads();
+  std::barrier gate(kInterpreters);
+  inAll([&](int k, InterpreterSession I) {
+    const int outside = at::get_num_threads();
+    gate.arrive_and_wait();
+    for (int round = 0; round < 20; ++round) {
+      // Interpreter 0 goes on with its first number.
+      const int number = k == 0 ? 2 : 2 + (k + round) % 5;
+      const auto seen = k == 0 && round > 0 ? numbers(I, "thread_numbers", {})
+                                            : numbers(I, "set_threads", {number});
+      EXPECT_GE(seen.size(), 4u);
+      EXPECT_EQ(seen, std::vector<std::int64_t>(seen.size(), number)) << k;
+      EXPECT_EQ(at::get_num_threads(), outside) << "the thread has its own again";
+    }
+  });
+  EXPECT_EQ(at::get_num_threads(), before);
+  int ofNewThread = 0;
+  std::jthread([&] { ofNewThread = at::get_num_threads(); }).join();
+  EXPECT_EQ(ofNewThread, before);
+
+  // One thread, two interpreters.
+  auto first = manager.allInstances()[0].acquireSession();
+  auto second = manager.allInstances()[1].acquireSession();
+  numbers(second, "set_threads", {3});
+  EXPECT_EQ(numbers(first, "thread_numbers", {})[0], 2);
+  EXPECT_EQ(numbers(second, "thread_numbers", {})[0], 3);
+}
+
+TEST_F(InterpreterSettings, ThreadsBeginWithTheNumberOfTheProcess) {
+  const int before = at::get_num_threads();
+  at::set_num_threads(before + 3);
+  InterpreterManager later(1);
+  later.registerModuleSource("settings_test", kModule);
+  {
+    auto I = later.acquireOne();
+    for (const auto& seen : I.global("settings_test", "thread_numbers")({}).toIValue().toList())
+      EXPECT_EQ(at::IValue(seen).toInt(), before + 3);
+  }
+  at::set_num_threads(before);
 }
 
 TEST_F(InterpreterSettings, BeginWithTheProcesss) {

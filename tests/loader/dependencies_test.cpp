@@ -5,6 +5,9 @@
 
 #include "loader/private_space_fixture.h"
 
+/// Of the program, which exports it.
+extern "C" __attribute__((visibility("default"))) int shadowed_by_the_program() { return 1; }
+
 namespace multipy::loader::testing {
 namespace {
 
@@ -90,6 +93,31 @@ TEST_P(DependenciesTest, SharedLibrariesAreNotBoundToThePrivateOnesThatBringThem
   auto space = newSpace(0);
   EXPECT_STREQ(call<const char*>((*space)->load(library), "get"), "shared");
   EXPECT_EQ((*space)->unload(), 0u);
+}
+
+// As usearch does with numkong: ctypes.CDLL(path, RTLD_GLOBAL), then an import.
+TEST_P(DependenciesTest, WhatIsOpenedGloballyIsThereForThoseThatComeLater) {
+  const auto provider = build("site-packages/libprovider.so", "int provided(void) { return 7; }");
+  const auto user = build("site-packages/global_user.so",
+                          "int provided(void); int use(void) { return provided(); }");
+  auto space = newSpace(0), other = newSpace(1);
+  EXPECT_TRUE(contains(errorOf([&] { (*space)->load(user); }), "provided"));
+  (*space)->open(provider.c_str(), RTLD_NOW | RTLD_GLOBAL, nullptr);
+  EXPECT_EQ(call((*space)->load(user), "use"), 7);
+  EXPECT_NE((*space)->symbol(RTLD_DEFAULT, "provided", nullptr), nullptr);
+  EXPECT_TRUE(contains(errorOf([&] { (*other)->load(user); }), "provided"))
+      << "in its own space only";
+  EXPECT_EQ((*other)->symbol(RTLD_DEFAULT, "provided", nullptr), nullptr);
+}
+
+// uvloop has a libuv of its own in it, and libtorch_cpu another one.
+TEST_P(DependenciesTest, ALibraryFindsItsOwnDefinitionsBeforeTheProgramsOfThatName) {
+  const auto library = build("site-packages/own.so", R"(
+      int shadowed_by_the_program(void) { return 2; }
+      int use(void) { return shadowed_by_the_program(); })",
+                             "-fPIC -fsemantic-interposition");
+  auto space = newSpace(0);
+  EXPECT_EQ(call((*space)->load(library), "use"), 2);
 }
 
 TEST_P(DependenciesTest, ADiamondHasOneBase) {

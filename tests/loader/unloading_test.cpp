@@ -66,6 +66,30 @@ TEST_P(UnloadingTest, WhatCannotBeUnloadedIsCountedAndNotMetAgain) {
   EXPECT_EQ(call((*space)->load(library), "count"), 1);
 }
 
+// A table that others put objects of theirs into, as pyarrow's compute functions are.
+TEST_P(UnloadingTest, DestructorsRunWhileAllLibrariesAreThere) {
+  build("site-packages/libtable.so", R"(
+      static void (*entry)(void);
+      void put(void (*function)(void)) { entry = function; }
+      __attribute__((destructor)) static void clear(void) { entry(); })",
+        "-Wl,-soname,libtable.so");
+  const auto user = build("site-packages/user.so", R"(
+      void put(void (*)(void));
+      static int* seen;
+      static void note(void) { ++*seen; }
+      void watch(int* where) { seen = where; put(note); }
+      __attribute__((destructor)) static void end(void) { *seen += 10; })",
+                          link("site-packages", "libtable.so") + " -Wl,-rpath,'$ORIGIN'");
+  auto space = newSpace(0);
+  int seen = 0;
+  call<void>((*space)->load(user), "watch", &seen);
+  (*space)->runDestructors();
+  EXPECT_EQ(seen, 11);
+  EXPECT_GT(mappingsOf("libtable.so"), 0);
+  EXPECT_EQ((*space)->unload(), 0u);
+  EXPECT_EQ(seen, 11) << "each of them once";
+}
+
 TEST_P(UnloadingTest, ErrorsNameTheLibraryAndTheCause) {
   auto space = newSpace(0);
   EXPECT_TRUE(beginsWith(errorOf([&] { (*space)->load("/no/such/library.so"); }),

@@ -17,6 +17,7 @@ namespace {
 constexpr const char* kStandIn = R"(
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
 struct Services {
@@ -53,6 +54,29 @@ EXPORT int multipy_setenv(const char* name, const char* value, int overwrite) {
 EXPORT int multipy_unsetenv(const char* name) { return unsetenv(name); }
 EXPORT int multipy_execv(const char* file, char* const* words) { return execv(file, words); }
 EXPORT int multipy_system(const char* command) { return system(command); }
+int __cxa_atexit(void (*)(void*), void*, void*);
+void __cxa_finalize(void*);
+int __register_atfork(void (*)(void), void (*)(void), void (*)(void), void*);
+EXPORT int multipy___cxa_atexit(void (*run)(void*), void* argument, void* library) {
+  return __cxa_atexit(run, argument, library);
+}
+EXPORT void multipy___cxa_finalize(void* library) { __cxa_finalize(library); }
+EXPORT int multipy___register_atfork(void (*before)(void), void (*parent)(void),
+                                     void (*child)(void), void* library) {
+  return __register_atfork(before, parent, child, library);
+}
+EXPORT int multipy_pthread_key_create(pthread_key_t* key, void (*destroy)(void*)) {
+  return pthread_key_create(key, destroy);
+}
+EXPORT int multipy_pthread_key_delete(pthread_key_t key) { return pthread_key_delete(key); }
+EXPORT int multipy_pthread_create(pthread_t* thread, const pthread_attr_t* how,
+                                  void* (*run)(void*), void* argument) {
+  return pthread_create(thread, how, run, argument);
+}
+// std::thread's is not called in these tests.
+EXPORT void multipy__ZNSt6thread15_M_start_threadESt10unique_ptrINS_6_StateESt14default_deleteIS1_EEPFvvE(void) {
+  abort();
+}
 )";
 
 struct Services {

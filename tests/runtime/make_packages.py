@@ -49,7 +49,6 @@ def write_other_files(directory):
     (directory / "empty.pt").write_bytes(b"")
     torch.save({"weight": torch.ones(3)}, directory / "state_dict.pt")
     whole = (directory / "simple.pt").read_bytes()
-    (directory / "model.pt").write_bytes(whole)  # the one that README.md loads
     (directory / "truncated.pt").write_bytes(whole[: len(whole) // 2])
 
 

@@ -119,13 +119,22 @@ TEST_F(ProcessSlots, OneInterpreterProfilesAtATime) {
   EXPECT_THROW(routes.enableProfiler(slots[0], &config, &activities, &scopes), c10::Error)
       << "torch's own: once per thread";
   stop(slots[0]);
+  // Its preparation was refused, so there is nothing to begin: kineto would crash.
+  try {
+    routes.enableProfiler(slots[1], &config, &activities, &scopes);
+    FAIL();
+  } catch (const c10::Error& error) {
+    const std::string text = error.what_without_backtrace();
+    EXPECT_NE(text.find("was not prepared"), std::string::npos) << text;
+  }
   routes.prepareProfiler(slots[1], &config, &activities, &filter);
   routes.enableProfiler(slots[1], &config, &activities, &scopes);
   stop(slots[1]);
-  if (!version::kTracesCanBePreparedAnew) return;
   routes.prepareProfiler(slots[0], &config, &activities, &filter);
   purge(slots[0]);  // ends without having begun
   routes.prepareProfiler(slots[1], &config, &activities, &filter);
+  routes.enableProfiler(slots[1], &config, &activities, &scopes);
+  stop(slots[1]);
 }
 
 TEST_F(ProcessSlots, Callstacks) {

@@ -6,43 +6,19 @@
 #include <ATen/core/PythonOpRegistrationTrampoline.h>
 #include <gtest/gtest.h>
 
-#include "counting_table.h"
-#include "torch/ownership.h"
-#include "torch/torch_router.h"
+#include "counting_interpreters.h"
 
 namespace multipy::routing {
 namespace {
 
 using c10::impl::PyInterpreter;
 
-class PyInterpreterRouter : public testing::Test {
+class PyInterpreterRouter : public CountingInterpreters {
  protected:
-  void SetUp() override {
-    prepareProcess();
-    for (int i = 0; i < 2; ++i) {
-      slots[i] = Ownership::process().admit();
-      Ownership::process().setLive(slots[i], [] { return false; });
-      setPyInterpreter(slots[i], new PyInterpreter(&tables[i]));
-    }
-  }
-  void TearDown() override {
-    Ownership::setCurrent(kNone);
-    for (const int slot : slots) {
-      clearPyInterpreter(slot);
-      Ownership::process().release(slot);
-    }
-  }
-  // An address that belongs to interpreter `i`; nothing may look behind it.
-  PyObject* objectOf(int i) {
-    return reinterpret_cast<PyObject*>(static_cast<char*>(Ownership::process().slice(slots[i]).begin) + 64);
-  }
   static PyInterpreter* process() {
     return at::impl::PythonOpRegistrationTrampoline::getInterpreter();
   }
   static const c10::impl::PyInterpreterVTable& router() { return **process(); }
-
-  int slots[2];
-  Counting tables[2];
 };
 
 TEST_F(PyInterpreterRouter, IsTheOneThatTorchAsksAndStaysSo) {

@@ -47,10 +47,10 @@ class ElfError : public Error {
         found_(std::move(found)),
         expected_(std::move(expected)) {}
 
-  const std::string& file() const noexcept { return file_; }
-  const std::string& field() const noexcept { return field_; }
-  const std::string& found() const noexcept { return found_; }
-  const std::string& expected() const noexcept { return expected_; }
+  const std::string& file() const noexcept { return file_; }          // the library's path
+  const std::string& field() const noexcept { return field_; }        // by its name in the gABI
+  const std::string& found() const noexcept { return found_; }        // its value
+  const std::string& expected() const noexcept { return expected_; }  // what it had to be
 
  private:
   std::string file_, field_, found_, expected_;
@@ -81,7 +81,7 @@ class UnsupportedTorchError : public Error {
  public:
   UnsupportedTorchError(const std::string& what, std::vector<std::string> differences)
       : Error(what), differences_(std::move(differences)) {}
-  const std::vector<std::string>& differences() const noexcept { return differences_; }
+  const std::vector<std::string>& differences() const noexcept { return differences_; }  // a line
 
  private:
   std::vector<std::string> differences_;
@@ -147,8 +147,8 @@ class ModuleNotFoundError : public PythonException {
       : PythonException("ModuleNotFoundError", std::move(message), std::move(traceback)),
         module_(std::move(module)),
         searchPath_(std::move(searchPath)) {}
-  const std::string& module() const noexcept { return module_; }
-  const std::vector<std::string>& searchPath() const noexcept { return searchPath_; }
+  const std::string& module() const noexcept { return module_; }  // its full name
+  const std::vector<std::string>& searchPath() const noexcept { return searchPath_; }  // sys.path
 
  private:
   std::string module_;

@@ -17,7 +17,9 @@
 #include "multipy/runtime/environment.h"
 #include "multipy/runtime/interpreter.h"
 #include "multipy/runtime/interpreter_manager.h"
+#include "multipy/runtime/interpreter_options.h"
 #include "multipy/runtime/interpreter_session.h"
+#include "multipy/runtime/isolation.h"
 #include "multipy/runtime/load_balancer.h"
 #include "multipy/runtime/noop_environment.h"
 #include "multipy/runtime/obj.h"
@@ -26,6 +28,7 @@
 #include "multipy/runtime/python_environment.h"
 #include "multipy/runtime/python_method_wrapper.h"
 #include "multipy/runtime/replicated_obj.h"
+#include "multipy/runtime/stacks.h"
 
 namespace torch {
 namespace deploy = multipy::runtime;

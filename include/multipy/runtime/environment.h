@@ -48,8 +48,8 @@ class Environment {
   virtual void configureInterpreter(Interpreter* interpreter) = 0;
 
  protected:
-  std::vector<std::string> extraPythonPaths_;
-  std::string applicationDirectory_;
+  std::vector<std::string> extraPythonPaths_;  // of getExtraPythonPaths()
+  std::string applicationDirectory_;           // as given; not used
 };
 
 }  // namespace multipy::runtime

@@ -20,8 +20,11 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
+#include "multipy/runtime/interpreter_options.h"
 #include "multipy/runtime/interpreter_session.h"
+#include "multipy/runtime/isolation.h"
 
 namespace multipy::runtime {
 
@@ -33,10 +36,11 @@ struct ManagerState;
 class Interpreter {
  public:
   /// A stand-alone interpreter, in no pool.
-  explicit Interpreter(std::shared_ptr<Environment> environment);
+  explicit Interpreter(std::shared_ptr<Environment> environment, InterpreterOptions options = {});
   /// An interpreter beside the manager's pool: it sees the module sources
   /// registered there, and ReplicatedObjs of that manager can be made from its
-  /// objects. With a null manager: a stand-alone one.
+  /// objects. Its options are those of all the manager's interpreters. With a null
+  /// manager: a stand-alone one.
   Interpreter(InterpreterManager* manager, std::shared_ptr<Environment> environment);
 
   Interpreter(Interpreter&&) noexcept = default;
@@ -54,6 +58,9 @@ class Interpreter {
 
   /// Number of this interpreter among the process's live ones.
   int slot() const;
+
+  /// The libraries that its Python code has loaded so far, in order.
+  std::vector<LoadedLibrary> libraries() const;
 
  private:
   friend class InterpreterManager;

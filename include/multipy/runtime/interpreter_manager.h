@@ -27,11 +27,13 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "multipy/runtime/interpreter.h"
+#include "multipy/runtime/interpreter_options.h"
 #include "multipy/runtime/noop_environment.h"
 #include "multipy/runtime/package.h"
 #include "multipy/runtime/replicated_obj.h"
@@ -48,17 +50,22 @@ struct IsolationOverride {
   /// Matched against the library's file name as the shell does ("libhdf5*"),
   /// or against its whole path if the pattern has a '/'.
   std::string pattern;
-  bool isPrivate = true;
+  bool isPrivate = true;  // or else shared by all
 };
 
-struct InterpreterManagerOptions {
-  std::shared_ptr<Environment> environment = std::make_shared<NoopEnvironment>();
+struct InterpreterManagerOptions {  // what can be said of a manager's interpreters
+  std::shared_ptr<Environment> environment = std::make_shared<NoopEnvironment>();  // which Python
   /// Asked in order, before the default rule; the first that matches decides.
   std::vector<IsolationOverride> isolationOverrides;
   /// Where private copies of libraries are kept. Empty: multipy/ in the user's
   /// cache directory, or memory where that cannot be written. A directory that
   /// is named here and cannot be used is a CacheError.
   std::filesystem::path cacheDirectory;
+  /// Arguments, environment variables and output of all interpreters ...
+  InterpreterOptions interpreters;
+  /// ... and what is different in each: called once per interpreter (0 ... n-1), by the
+  /// thread that constructs the manager. What it throws ends that constructor.
+  std::function<void(std::size_t index, InterpreterOptions& options)> adjust;
 };
 
 class InterpreterManager {

@@ -79,7 +79,7 @@ class InterpreterSession {
     std::shared_ptr<const SessionState> session_;
     std::unique_ptr<Entered> entered_;
   };
-  [[nodiscard]] Scope enter() const;
+  [[nodiscard]] Scope enter() const;  // see Scope
 
  protected:
   /// For derived classes: `callback` is run when the session ends, after its

@@ -24,9 +24,9 @@ class PythonMethodWrapper : public torch::IMethod {
  public:
   PythonMethodWrapper(ReplicatedObj model, std::string methodName);
 
-  const std::string& name() const override { return methodName_; }
+  const std::string& name() const override { return methodName_; }  // as it was given
   c10::IValue operator()(std::vector<c10::IValue> args,
-                         const IValueMap& kwargs = IValueMap()) const override;
+                         const IValueMap& kwargs = IValueMap()) const override;  // its result
 
  private:
   void setArgumentNames(std::vector<std::string>& names) const override;

@@ -45,9 +45,9 @@ class ReplicatedObj {
   at::IValue operator()(at::ArrayRef<at::IValue> args) const;
   [[nodiscard]] at::IValue callKwargs(
       const std::vector<at::IValue>& args,
-      const std::unordered_map<std::string, at::IValue>& kwargs) const;
+      const std::unordered_map<std::string, at::IValue>& kwargs) const;  // with named ones
   [[nodiscard]] at::IValue callKwargs(
-      const std::unordered_map<std::string, at::IValue>& kwargs) const;
+      const std::unordered_map<std::string, at::IValue>& kwargs) const;  // with named ones
 
   /// Python's hasattr(), on some interpreter.
   [[nodiscard]] bool hasattr(const char* name) const;

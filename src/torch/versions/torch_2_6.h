@@ -16,51 +16,13 @@
 #include <torch/csrc/profiler/combined_traceback.h>
 #include <torch/csrc/profiler/orchestration/python_tracer.h>
 
-#include <array>
 #include <memory>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "torch/mangled_names.h"
-#include "torch/supported_torch.h"
-
 namespace multipy::routing::version {
-
-// ------------------------------------------------------- symbols
-
-inline constexpr const char* kCompilerInterface = nullptr;  // none in this version
-
-inline constexpr std::array kSymbols = {
-    RedirectedSymbol{
-        "_ZNR5torch7Library4_defEON3c1014FunctionSchemaEPNS1_12OperatorNameERKSt6vectorIN2at3Tag"
-        "ESaIS8_EENS_17_RegisterOrVerifyE",
-        "multipy_route_library_define", "_ZNR5torch7Library4_def"},
-    RedirectedSymbol{
-        "_ZNR5torch7Library4_defEOSt7variantIJN3c1012OperatorNameENS2_14FunctionSchemaEEEONS_"
-        "11CppFunctionERKSt6vectorIN2at3TagESaISB_EE",
-        "multipy_route_library_define_with_kernel", "_ZNR5torch7Library4_def"},
-    // libtorch_python has no custom classes; extensions may.
-    RedirectedSymbol{"_ZN5torch6detail10class_baseC2ERK" MULTIPY_STRING "S9_S7_RKSt9type_infoSC_",
-                     "multipy_route_custom_class", "_ZN5torch6detail10class_baseC", false, true},
-    RedirectedSymbol{
-        "_ZN5torch25registerCustomClassMethodESt10unique_ptrINS_3jit8FunctionESt14default_"
-        "deleteIS2_EE",
-        "multipy_route_custom_class_method", "_ZN5torch25registerCustomClassMethod", false, true},
-    RedirectedSymbol{
-        "_ZN5torch8autograd6Engine21set_compiled_autogradEPFSt6vectorIN2at6TensorESaIS4_EERK"
-        "St10shared_ptrINS0_4NodeEERNS0_9GraphTaskEbRKS2_INS0_4EdgeESaISE_EEE",
-        "multipy_route_compiled_autograd", "_ZN5torch8autograd6Engine21set_compiled_autograd"},
-    RedirectedSymbol{
-        "_ZN5torch8autograd6Engine23execute_with_graph_taskERKSt10shared_ptrINS0_9GraphTaskEE"
-        "S2_INS0_4NodeEEONS0_11InputBufferE",
-        "multipy_route_execute_graph_task", "_ZN5torch8autograd6Engine23execute_with_graph_task"},
-    RedirectedSymbol{
-        "_ZN5torch8autograd8profiler15prepareProfilerERKNS_8profiler4impl14ProfilerConfigERKSt3set"
-        "INS3_12ActivityTypeESt4lessIS8_ESaIS8_EE",
-        "multipy_route_prepare_profiler", "_ZN5torch8autograd8profiler15prepareProfiler"},
-};
 
 // ------------------------------------------------------- autograd
 
@@ -68,8 +30,9 @@ using NodePointer = std::shared_ptr<torch::autograd::Node>;
 
 template <typename Node, typename... Arguments>
 NodePointer makeNode(Arguments&&... arguments) {
-  // As torch makes its own: a long chain of nodes must not end in deep recursion.
-  return NodePointer(new Node(std::forward<Arguments>(arguments)...), torch::autograd::deleteNode);
+  // Not with torch's deleteNode, which takes a node's edges away before its destructor
+  // could hand them to their owner. What they lead to has it: no deep recursion.
+  return NodePointer(new Node(std::forward<Arguments>(arguments)...));
 }
 
 // ------------------------------------------------------- Python objects

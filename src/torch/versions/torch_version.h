@@ -8,7 +8,6 @@
 //
 // Each defines, in namespace multipy::routing::version:
 //
-//   kSymbols                     rows of redirected_symbols.cpp that are this version's
 //   NodePointer, makeNode        how autograd's nodes are held
 //   Table<Owners>                base of the routed PyInterpreter: the functions
 //                                that other versions lack or declare otherwise
@@ -21,12 +20,11 @@
 //   UnwinderBase                  base of the routed unwinder
 //   registerOpaqueType, unregisterOpaqueType, installObjectConversion
 //
+// The symbols that differ are in symbols_2_6.h and symbols_2_13.h (symbols.h).
 // A new version of torch: docs/versions.md says how to add it.
 #pragma once
 
-#include <torch/version.h>
-
-#define MULTIPY_TORCH_SERIES (TORCH_VERSION_MAJOR * 100 + TORCH_VERSION_MINOR)
+#include "torch/versions/torch_series.h"
 
 #if MULTIPY_TORCH_SERIES < 209
 #include "torch/versions/torch_2_6.h"

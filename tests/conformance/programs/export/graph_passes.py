@@ -3,6 +3,7 @@
 import torch
 from showing import show
 from torch.export.passes import move_to_device_pass
+from torch.ao.quantization.fx import _decomposed  # noqa: F401 (defines the operators)
 from torch.fx.passes.infra.pass_base import PassBase, PassResult
 
 
@@ -32,4 +33,4 @@ show("twice", module(torch.ones(2)))
 print(module.code)
 moved = move_to_device_pass(program, "meta")
 show("moved", moved.module()(torch.ones(2, device="meta")))
-show("quantized", torch.ops.quantized_decomposed.quantize_per_tensor(torch.ones(2), 0.1, 0, 0, 255, torch.uint8) if hasattr(torch.ops.quantized_decomposed, "quantize_per_tensor") else 0)
+show("quantized", torch.ops.quantized_decomposed.quantize_per_tensor(torch.ones(2), 0.1, 0, 0, 255, torch.uint8))

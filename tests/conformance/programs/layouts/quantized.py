@@ -1,7 +1,7 @@
 """Quantized tensors and kernels."""
 
 import torch
-from showing import raised, show
+from showing import show
 
 x = torch.tensor([[-1.0, 0.0, 0.55, 2.0], [0.1, 0.2, 0.3, 10.0]])
 q = torch.quantize_per_tensor(x, 0.1, 10, torch.quint8)
@@ -18,4 +18,8 @@ show("max_pool", torch.nn.functional.max_pool1d(q.unsqueeze(0), 2))
 show("cat", torch.ops.quantized.cat([q, q], 0, 0.1, 3))
 show("int_repr", q.int_repr())
 show("fake", torch.fake_quantize_per_tensor_affine(x, 0.1, 0, -128, 127))
-raised("plain add", lambda: q + q)
+try:
+    q + q
+except NotImplementedError as error:
+    # It goes on with the backends that have a kernel, another interpreter's among them.
+    print("plain add", str(error).split(" 'aten::add.out' is only available")[0])

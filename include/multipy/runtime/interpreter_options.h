@@ -1,0 +1,62 @@
+// What one interpreter has that in a process of its own it would have been given
+// by its parent: arguments, environment variables, somewhere to print to.
+//
+//   InterpreterManagerOptions options;
+//   options.interpreters.output = [](int interpreter, OutputStream stream, std::string_view line) {
+//     LOG(INFO) << "[" << interpreter << "] " << line;
+//   };
+//   options.adjust = [](std::size_t index, InterpreterOptions& one) {
+//     one.arguments = {"worker.py", "--rank", std::to_string(index)};
+//   };
+//   InterpreterManager manager(4, options);
+//
+// Threads: plain values. `output` says for itself by whom it is called.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace multipy::runtime {
+
+enum class OutputStream { Stdout, Stderr };
+
+/// Gets what Python code prints, a line at a time and without its '\n'.
+/// `interpreter` is Interpreter::slot(). A last line without '\n' comes when the
+/// interpreter has ended; a line of more than 64 KiB comes in pieces.
+///
+/// What is written past Python's sys.stdout and sys.stderr (printf in C code, child
+/// processes) goes to the process's own, as ever.
+///
+/// Threads: called by the thread that prints, which holds no GIL meanwhile, so that
+/// the hook may use interpreters, this one too. Lines of one interpreter come one
+/// after the other; those of several interpreters at once. It must not wait for a
+/// thread that may be printing in the same interpreter.
+/// What it throws becomes an OSError where Python code printed; the line is not
+/// offered again. After the interpreter has ended there is nobody to tell, and it
+/// is dropped.
+using OutputHook = std::function<void(int interpreter, OutputStream stream, std::string_view line)>;
+
+struct InterpreterOptions {
+  /// sys.argv. Empty: [""], as in plain Python without a script.
+  std::vector<std::string> arguments;
+
+  /// os.environ, also to C code of private libraries (getenv), and what children
+  /// started from Python inherit; changes stay inside the interpreter. Without a
+  /// value: the process's own, which os.environ changes for the whole process.
+  std::optional<std::map<std::string, std::string>> environmentVariables;
+
+  /// As `python -I`: neither PYTHONPATH and its like nor the user's own
+  /// site-packages are looked at. Otherwise they count as for the environment's own
+  /// python, less what would concern the process: PYTHONFAULTHANDLER, PYTHONMALLOC,
+  /// PYTHONUNBUFFERED's effect on C's stdout.
+  bool isolated = false;
+
+  /// Null: sys.stdout and sys.stderr are the process's.
+  OutputHook output;
+};
+
+}  // namespace multipy::runtime

@@ -1,0 +1,17 @@
+// The rows of the table of redirected symbols (redirected_symbols.cpp) that differ
+// between versions of torch: chooses the file with those of the one that is
+// compiled against. Nothing of torch is included but its number, so that the table
+// can be compared with a torch whose headers are not what we know (self_check.cpp).
+//
+//   kSymbols             the rows
+//   kCompilerInterface   the function by which nodes find compiled autograd's
+//                        compiler; null where there is none
+#pragma once
+
+#include "torch/versions/torch_series.h"
+
+#if MULTIPY_TORCH_SERIES < 209
+#include "torch/versions/symbols_2_6.h"
+#else
+#include "torch/versions/symbols_2_13.h"
+#endif

@@ -1,0 +1,14 @@
+# Records the program and expects its private libraries' functions by name.
+set(data "${scratch}/profiled.data")
+execute_process(COMMAND "${perf}" record -q -e cpu-clock -F 1000 -o "${data}" "${program}"
+  COMMAND_ERROR_IS_FATAL ANY)
+execute_process(COMMAND "${perf}" report -q --stdio --no-inline -i "${data}" --sort dso,symbol
+  OUTPUT_VARIABLE report ERROR_VARIABLE error COMMAND_ERROR_IS_FATAL ANY)
+foreach(expected
+    "libinterpreter\\.so +\\[\\.\\] _PzEval_EvalFrameDefault"
+    "libtorch_python\\.so +\\[\\.\\] [^\n]*THPVariable_dim"
+    "_json\\.[^ ]*so +\\[\\.\\] py_encode_basestring_ascii")
+  if(NOT report MATCHES "${expected}")
+    message(FATAL_ERROR "expected ${expected} in the profile, found:\n${report}")
+  endif()
+endforeach()

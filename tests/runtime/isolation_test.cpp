@@ -1,0 +1,129 @@
+// What the public API says about libraries: private or shared, and why.
+#include "multipy/runtime/isolation.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+#include "expect_error.h"
+#include "multipy/runtime/Exception.h"
+#include "multipy/runtime/interpreter_manager.h"
+#include "multipy/runtime/path_environment.h"
+#include "runtime/code_directories.h"
+#include "runtime/python_installation.h"
+
+namespace multipy::runtime {
+namespace {
+
+namespace fs = std::filesystem;
+using testing_support::expectError;
+
+const fs::path kModules = MULTIPY_TEST_BAD_EXTENSIONS;
+
+class IsolationTest : public testing::Test {
+ protected:
+  IsolationTest() {
+    std::string name = (fs::temp_directory_path() / "multipy-isolation-XXXXXX").string();
+    directory = ::mkdtemp(name.data());
+  }
+  ~IsolationTest() override { fs::remove_all(directory); }
+
+  static const ExplainedLibrary& named(const std::vector<ExplainedLibrary>& all,
+                                       const std::string& name) {
+    const auto found = std::find_if(all.begin(), all.end(), [&](const ExplainedLibrary& library) {
+      return library.file.filename() == name;
+    });
+    if (found == all.end()) throw std::runtime_error("nothing is said about " + name);
+    return *found;
+  }
+  fs::path directory;
+};
+
+TEST_F(IsolationTest, OfALibraryAndWhatItNeeds) {
+  const auto all = explainIsolation(kModules / "missing_further.so");
+  ASSERT_GE(all.size(), 2u);
+  EXPECT_EQ(all[0].file, kModules / "missing_further.so");
+  EXPECT_TRUE(all[0].isPrivate);
+  EXPECT_NE(all[0].reason.find("of the CPython C API"), std::string::npos) << all[0].reason;
+  // Found by the run path, outside any environment, and no user of the C API.
+  const ExplainedLibrary& middle = named(all, "libmiddle.so");
+  EXPECT_FALSE(middle.isPrivate);
+  EXPECT_EQ(middle.reason, "lives outside the Python environment");
+  ASSERT_EQ(middle.missing.size(), 1u);
+  EXPECT_EQ(middle.missing[0].name, "libgone.so");
+  const auto& searched = middle.missing[0].searched;
+  EXPECT_EQ(std::count(searched.begin(), searched.end(), "/no/such/middle"), 1);
+  EXPECT_EQ(std::count(searched.begin(), searched.end(), "ld.so.cache"), 1);
+}
+
+TEST_F(IsolationTest, OfADirectoryWithABrokenOne) {
+  fs::copy(kModules / "good_module.so", directory / "good.so");
+  std::ofstream(directory / "bad.so") << "not one\n";
+  std::ofstream(directory / "readme.txt") << "nor is this\n";
+  const auto all = explainIsolation(directory);
+  EXPECT_EQ(named(all, "good.so").problem, "");
+  EXPECT_NE(named(all, "bad.so").problem.find("expected"), std::string::npos);
+  EXPECT_THROW(named(all, "readme.txt"), std::runtime_error);
+  expectError<LoadError>([&] { explainIsolation(directory / "none.so"); },
+                         {"none.so", "no such file"});
+}
+
+TEST_F(IsolationTest, TheFirstOverrideThatMatchesDecides) {
+  InterpreterManagerOptions options;
+  options.isolationOverrides = {{"good_*.so", false}, {"*", true}};
+  const auto all = explainIsolation(kModules / "good_module.so", options);
+  EXPECT_FALSE(all[0].isPrivate);
+  EXPECT_NE(all[0].reason.find("\"good_*.so\""), std::string::npos) << all[0].reason;
+}
+
+TEST_F(IsolationTest, OfWhatHasBeenLoaded) {
+  InterpreterManager manager(1, std::make_shared<PathEnvironment>(kModules.string()));
+  const Interpreter& interpreter = manager.allInstances()[0];
+  const auto loads = [&](const std::string& name) {
+    const auto all = interpreter.libraries();
+    return std::any_of(all.begin(), all.end(), [&](const LoadedLibrary& library) {
+      return library.file.filename() == name && library.isPrivate && !library.reason.empty();
+    });
+  };
+  EXPECT_TRUE(loads("libinterpreter.so"));
+  EXPECT_FALSE(loads("good_module.so"));
+  interpreter.acquireSession().global("importlib", "import_module")({"good_module"});
+  EXPECT_TRUE(loads("good_module.so"));
+}
+
+// --- which directories belong to the environment
+
+TEST_F(IsolationTest, CodeFromOutsideTheInstallation) {
+  PythonInstallation python;
+  python.prefix = python.basePrefix = directory / "prefix";
+  const fs::path site =
+      python.prefix / "lib" / ("python" + builtInPythonVersion().text()) / "site-packages";
+  fs::create_directories(site);
+  for (const char* name : {"path", "editable", "user", "home"})
+    fs::create_directories(directory / name);
+  std::ofstream(site / "a.pth")
+      << "# comment\nimport sys\n"
+      << (directory / "editable").string()
+      << "\r\n/no/such/folder\n/\n../site-packages/../../../../editable\n";
+  InterpreterOptions options;
+  auto& variables = options.environmentVariables.emplace();
+  variables["PYTHONPATH"] = (directory / "path").string() + ":/usr:relative:";
+  variables["HOME"] = (directory / "home").string();
+  const auto contains = [&](const char* name) {
+    const auto found = codeDirectories(python, options);
+    return std::find(found.begin(), found.end(), directory / name) != found.end();
+  };
+  EXPECT_TRUE(contains("path"));
+  EXPECT_TRUE(contains("editable"));
+  const auto all = codeDirectories(python, options);
+  EXPECT_EQ(std::count(all.begin(), all.end(), "/usr"), 0);  // the system's libraries are there
+  EXPECT_EQ(std::count(all.begin(), all.end(), "/"), 0);
+  options.isolated = true;
+  EXPECT_FALSE(contains("path"));
+  EXPECT_TRUE(contains("editable"));
+}
+
+}  // namespace
+}  // namespace multipy::runtime

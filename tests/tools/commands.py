@@ -1,0 +1,212 @@
+"""What the commands of `multipy` print, and how they end.
+
+    commands.py <multipy> <work folder> <version>
+"""
+
+import os
+import pty
+import shutil
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+import unittest
+from pathlib import Path
+
+MULTIPY, WORK, VERSION = sys.argv[1], Path(sys.argv[2]), sys.argv[3]
+COMMANDS = ("doctor", "run", "repl", "explain", "cache")
+
+
+class Commands(unittest.TestCase):
+    def setUp(self):
+        shutil.rmtree(WORK, ignore_errors=True)
+        WORK.mkdir(parents=True)
+
+    def tearDown(self):
+        shutil.rmtree(WORK)
+
+    def call(self, *words, code=0, variables=None, text=None):
+        done = subprocess.run(
+            [MULTIPY, *map(str, words)], capture_output=True, text=True, cwd=WORK, input=text,
+            env=os.environ | (variables or {}), timeout=250)
+        self.assertEqual(done.returncode, code, f"{words}: {done.stdout}{done.stderr}")
+        return done
+
+    def script(self, name, text):
+        (WORK / name).write_text(textwrap.dedent(text))
+        return name
+
+    # --- all of them
+
+    def test_help(self):
+        overview = self.call("--help").stdout
+        self.assertEqual(self.call("-h").stdout, overview)
+        for command in COMMANDS:
+            self.assertIn(f"\n  {command} ", overview)
+            told = self.call(command, "--help").stdout
+            self.assertTrue(told.startswith(f"usage: multipy {command}"), told)
+            self.assertEqual("--python PREFIX" in told, command != "cache")
+        self.assertEqual(self.call("--version").stdout, f"multipy {VERSION}\n")
+
+    def test_what_is_not_understood(self):
+        self.assertIn("usage: multipy <command>", self.call(code=2).stderr)
+        self.assertIn("unknown command 'dcotor'", self.call("dcotor", code=2).stderr)
+        for words, said in (
+            (["run"], "expected a script"),
+            (["run", "--no-such", "x.py"], "unknown option --no-such; expected one of -n"),
+            (["run", "-n"], "-n needs a value"),
+            (["run", "-n", "0", "x.py"], "-n is '0', expected a number from 1 on"),
+            (["run", "-n", "2x", "x.py"], "-n is '2x'"),
+            (["run", "--label=yes", "x.py"], "--label takes no value"),
+            (["explain"], "expected a library, a directory, or a module"),
+            (["cache", "empty"], "expected nothing or 'clear', found empty"),
+            (["repl", "x.py"], "expected no words, found x.py"),
+        ):
+            told = self.call(*words, code=2).stderr
+            self.assertIn(f"multipy {words[0]}: {said}", told)
+            self.assertIn(f"multipy {words[0]} --help", told)
+
+    def test_a_bad_environment(self):
+        for command in (["run", "x.py"], ["repl"], ["explain", "json"], ["doctor"]):
+            done = self.call(command[0], "--python", "/no/such/venv", *command[1:], code=1)
+            self.assertIn("/no/such/venv", done.stdout + done.stderr)
+            self.assertIn("no such directory", done.stdout + done.stderr)
+
+    # --- run
+
+    def test_run_gives_each_its_arguments(self):
+        self.script("show.py", """\
+            import sys
+            print(__name__, sys.argv)
+            print('unfinished', end='')
+            print('for people', file=sys.stderr)
+            """)
+        done = self.call("run", "-n", 3, "--label", "show.py", "--rank={i}", "--help")
+        lines = done.stdout.splitlines()
+        for i in range(3):
+            mine = [line for line in lines if line.startswith(f"[{i}] ")]
+            self.assertEqual(mine, [f"[{i}] __main__ ['show.py', '--rank={i}', '--help']", f"[{i}] unfinished"])
+            self.assertIn(f"[{i}] for people\n", done.stderr)
+
+    def test_run_ends_as_python_does(self):
+        for source, code, said in (
+            ("pass", 0, ""),
+            ("import sys; sys.exit()", 0, ""),
+            ("import sys; sys.exit(5)", 5, ""),
+            ("import sys; sys.exit('a reason')", 1, "a reason\n"),
+            ("1 / 0", 1, "ZeroDivisionError: division by zero\n"),
+            ("def broken(:", 1, "SyntaxError: "),
+            ("import atexit; atexit.register(print, 'at the end')", 0, ""),
+        ):
+            self.script("end.py", source)
+            ours = self.call("run", "end.py", code=code)
+            plain = subprocess.run([sys.executable, "end.py"], capture_output=True, text=True, cwd=WORK)
+            self.assertEqual(ours.returncode, plain.returncode)
+            self.assertEqual(ours.stdout, plain.stdout)
+            self.assertIn(said, ours.stderr)
+            if said != "SyntaxError: ":  # whose traceback begins with another name of the file
+                self.assertEqual(ours.stderr.replace(str(WORK) + "/", ""), plain.stderr.replace(str(WORK) + "/", ""))
+        self.script("by_rank.py", "import sys; sys.exit(int(sys.argv[1]))")
+        self.call("run", "-n", 4, "by_rank.py", "{i}", code=3)
+        self.assertIn("nowhere.py", self.call("run", "nowhere.py", code=2).stderr)
+
+    def test_run_modules_folders_and_archives(self):
+        (WORK / "package").mkdir()
+        self.script("package/__main__.py", "import sys, package.part; print(sys.argv, package.part.value)")
+        self.script("package/part.py", "value = 7")
+        shown = self.call("run", "-m", "package", "-n", "x").stdout
+        plain = subprocess.run([sys.executable, "-m", "package", "-n", "x"], capture_output=True, text=True, cwd=WORK)
+        self.assertEqual(shown, plain.stdout)
+        self.script("package/__main__.py", "import sys, part; print(__spec__.name, sys.path[0], part.value)")
+        self.assertEqual(self.call("run", "package").stdout, "__main__ package 7\n")
+        shutil.make_archive(str(WORK / "archive"), "zip", WORK / "package")
+        self.assertEqual(self.call("run", "archive.zip").stdout, "__main__ archive.zip 7\n")
+        self.assertIn("No module named", self.call("run", "-m", "no_such_module", code=1).stderr)
+
+    # --- repl
+
+    def test_repl(self):
+        typed = "x = 20\nx + 1\n1 / 0\ndef f():\n    return 'f' * 3\n\nf()\nimport sys; sys.exit(x)\n"
+        done = self.call("repl", code=20, text=typed)
+        for wanted in ("21\n", "'fff'"):
+            self.assertIn(wanted, done.stdout)
+        self.assertIn("ZeroDivisionError", done.stderr)
+        self.assertIn("in a private interpreter of", done.stderr)
+        self.call("repl", text="")
+
+    def test_repl_on_a_terminal_is_interrupted(self):
+        child, terminal = pty.fork()
+        if child == 0:
+            os.execv(MULTIPY, [MULTIPY, "repl"])
+        seen = b""
+
+        def wait_for(text):
+            nonlocal seen
+            while text not in seen:
+                seen += os.read(terminal, 4096)
+            seen = seen[seen.index(text) + len(text):]
+
+        wait_for(b">>> ")
+        os.write(terminal, b"import time; print('be' + 'gun')\n")
+        wait_for(b"begun")
+        os.write(terminal, b"while True: time.sleep(0.01)\n\n")
+        wait_for(b"... ")
+        time.sleep(0.3)  # it has begun, or will be interrupted at its first step
+        os.kill(child, signal.SIGINT)
+        wait_for(b"KeyboardInterrupt")
+        wait_for(b">>> ")
+        os.write(terminal, b"raise SystemExit(9)\n")
+        try:
+            while os.read(terminal, 4096):
+                pass
+        except OSError:
+            pass  # the terminal's other end is closed
+        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), 9)
+
+    # --- doctor, explain, cache
+
+    def test_doctor(self):
+        told = self.call("doctor", "_csv").stdout
+        for name in ("multipy", "payload", "limits", "cache", "environment", "interpreter", "torch", "_csv"):
+            self.assertRegex(told, rf"(?m)^{name} +\S")
+        self.assertIn(sys.prefix, told)
+        self.assertIn(f"starts; Python {sys.version.split()[0]}", told)
+        self.assertTrue(told.endswith("all is well\n"), told)
+        self.assertNotIn("PROBLEM", told)
+        told = self.call("doctor", "no_such_module", code=1).stdout
+        self.assertRegex(told, "(?m)^no_such_module *PROBLEM: ModuleNotFoundError")
+        self.assertTrue(told.endswith("something is wrong, see above\n"), told)
+
+    def test_explain(self):
+        library = next(Path(os.__file__).parent.glob("lib-dynload/_ctypes.*.so"))
+        told = self.call("explain", library).stdout.splitlines()
+        self.assertRegex(told[0], rf"^private  {library}: uses \w+ of the CPython C API$")
+        self.assertTrue(any(line.startswith("shared ") and "libc.so.6: is part of" in line for line in told), told)
+        self.assertEqual(self.call("explain", "_ctypes").stdout.splitlines(), told)
+        told = self.call("explain", "--shared", "_ctypes*", library).stdout
+        self.assertRegex(told, r"^shared   .*_ctypes.*: is overridden by the pattern \"_ctypes\*\"")
+        told = self.call("explain", "--shared", "_ctypes*", "--private", "*", library).stdout
+        self.assertRegex(told, r"^private  .*_ctypes.*: is overridden by the pattern \"\*\"")
+        self.assertIn("json has no shared libraries", self.call("explain", "json").stdout)
+        self.assertIn("No module named 'nowhere'", self.call("explain", "nowhere", code=1).stderr)
+        self.assertIn("there is no file ./no.so", self.call("explain", "./no.so", code=1).stderr)
+        (WORK / "lib").mkdir()
+        (WORK / "lib/broken.so").write_bytes(library.read_bytes()[:1000])
+        self.assertRegex(self.call("explain", "lib", code=1).stdout, "^broken   .*broken.so: .* expected")
+
+    def test_cache(self):
+        own = WORK / "cache"
+        self.assertEqual(self.call("cache", "--cache", own).stdout, f"{own}: 0 copies, 0.0 MB\n")
+        self.script("nothing.py", "import _csv\n")
+        self.call("run", "--cache", own, "nothing.py")
+        self.assertRegex(self.call("cache", "--cache", own).stdout, rf"^{own}: [1-9]\d* copies, [\d.]+ MB\n$")
+        self.assertRegex(self.call("cache", "clear", "--cache", own).stdout, r"[1-9]\d* copies, .* removed\n$")
+        self.assertEqual(self.call("cache", "--cache", own).stdout, f"{own}: 0 copies, 0.0 MB\n")
+        self.call("run", "--cache", own, "nothing.py")
+        (WORK / "file").write_text("in the way")
+        self.assertIn(f"{WORK}/file", self.call("cache", "--cache", WORK / "file", code=1).stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])

@@ -1,0 +1,146 @@
+"""What the command line program runs inside its interpreters."""
+
+import os
+import sys
+
+
+# --- multipy run
+
+
+def _exit_code(error):
+    """Of SystemExit, as python itself takes it."""
+    if error.code is None:
+        return 0
+    if isinstance(error.code, int):
+        return error.code & 0xFF
+    print(error.code, file=sys.stderr)
+    return 1
+
+
+def _without_ours(traceback):
+    """The traceback that python would print: it begins where the program does."""
+    while traceback is not None and traceback.tb_frame.f_globals is globals():
+        traceback = traceback.tb_next
+    return traceback
+
+
+def _run_main(work):
+    try:
+        work()
+    except SystemExit as error:
+        return _exit_code(error)
+    except BaseException as error:
+        error.__traceback__ = _without_ours(error.__traceback__)
+        sys.excepthook(type(error), error, error.__traceback__)
+        return 1
+    finally:
+        for stream in (sys.stdout, sys.stderr):
+            if stream is not None:
+                stream.flush()
+    return 0
+
+
+def _search_first(directory):
+    if not getattr(sys.flags, "safe_path", False):
+        sys.path.insert(0, directory)
+
+
+def run_script(path):
+    """As `python path`: a file, or a directory or zip file with __main__.py."""
+    import importlib.machinery
+    import io
+    import pkgutil
+    import runpy
+
+    def run_file():
+        _search_first(os.path.dirname(os.path.realpath(path)))
+        with io.open_code(path) as file:
+            code = compile(file.read(), path, "exec")
+        main = sys.modules["__main__"].__dict__
+        loader = importlib.machinery.SourceFileLoader("__main__", path)
+        main.update(__file__=path, __cached__=None, __loader__=loader)
+        exec(code, main)
+
+    def run_archive():
+        sys.path.insert(0, path)
+        runpy._run_module_as_main("__main__", alter_argv=False)
+
+    if not os.path.exists(path):
+        print(f"can't open file {path!r}: there is no such file", file=sys.stderr)
+        return 2
+    is_archive = not isinstance(pkgutil.get_importer(path), (type(None), importlib.machinery.FileFinder))
+    return _run_main(run_archive if is_archive or os.path.isdir(path) else run_file)
+
+
+def run_module(name):
+    """As `python -m name`."""
+    import runpy
+
+    def run():
+        _search_first(os.getcwd())
+        runpy._run_module_as_main(name)
+
+    return _run_main(run)
+
+
+# --- multipy repl
+
+_console_thread = None
+
+
+def interact(banner):
+    import code
+    import threading
+
+    global _console_thread
+    try:
+        import readline
+        import rlcompleter  # noqa: F401
+
+        readline.parse_and_bind("tab: complete")
+    except ImportError:
+        pass  # a Python without line editing
+    _search_first("")
+    main = sys.modules["__main__"].__dict__
+    _console_thread = threading.get_ident()
+    return _run_main(lambda: code.interact(banner=banner, local=main, exitmsg=""))
+
+
+def interrupt():
+    """KeyboardInterrupt for what the console is executing."""
+    import ctypes
+
+    if _console_thread is not None:
+        ident = ctypes.c_ulong(_console_thread)
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(ident, ctypes.py_object(KeyboardInterrupt))
+
+
+# --- multipy explain, doctor
+
+
+def files_of(name):
+    """Where a module's code lies: a file, or the directories of a package."""
+    import importlib.util
+
+    spec = importlib.util.find_spec(name)
+    if spec is None:
+        raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+    if spec.submodule_search_locations is not None:
+        return list(spec.submodule_search_locations)
+    return [spec.origin] if spec.has_location else []
+
+
+def version_of(name):
+    """Of an installed distribution; empty if there is none."""
+    import importlib.metadata
+
+    try:
+        return importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return ""
+
+
+def import_module(name):
+    import importlib
+
+    importlib.import_module(name)
