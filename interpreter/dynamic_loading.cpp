@@ -29,10 +29,6 @@ void setError(const std::string& message) {
   pendingError = strdup(message.c_str());
 }
 
-}  // namespace
-
-namespace {
-
 /// What sys.setdlopenflags() has set for imports.
 int importFlags() {
   PyObject* const get = PySys_GetObject("getdlopenflags");  // borrowed

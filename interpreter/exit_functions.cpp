@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <exception>
 #include <mutex>
-#include <new>
 #include <optional>
 #include <vector>
 
 #include "interpreter/fork_handlers.h"
+#include "interpreter/never_destroyed.h"
 
 extern "C" void __cxa_finalize(void* library);
 
@@ -49,13 +49,9 @@ class ExitFunctions {
   std::vector<ExitFunction> functions_;  // guarded by mutex_
 };
 
-// Never destroyed: where the process exits before this interpreter was ended, other
-// private libraries ask after this one's static objects are gone.
-ExitFunctions& exitFunctions() {
-  alignas(ExitFunctions) static char storage[sizeof(ExitFunctions)];
-  static ExitFunctions* const one = new (storage) ExitFunctions;
-  return *one;
-}
+// (Also asked by other private libraries where the process exits before this
+// interpreter was ended.)
+ExitFunctions& exitFunctions() { return neverDestroyed<ExitFunctions>(); }
 
 void runAll(void* library) {
   // Unlocked: one of them may register another.

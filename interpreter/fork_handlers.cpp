@@ -6,10 +6,10 @@
 #include <cerrno>
 #include <exception>
 #include <mutex>
-#include <new>
 #include <vector>
 
 #include "interpreter/host_connection.h"
+#include "interpreter/never_destroyed.h"
 
 namespace multipy {
 namespace {
@@ -29,12 +29,7 @@ struct Registered {
   bool toldProcess = false;            // guarded by mutex
 };
 
-// Never destroyed: at exit, other libraries may still fork.
-Registered& registered() {
-  alignas(Registered) static char storage[sizeof(Registered)];
-  static Registered* const one = new (storage) Registered;
-  return *one;
-}
+Registered& registered() { return neverDestroyed<Registered>(); }
 
 bool isOurFork() { return host()->current() == host()->slot; }
 

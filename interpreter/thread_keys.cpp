@@ -5,8 +5,9 @@
 #include <cerrno>
 #include <exception>
 #include <mutex>
-#include <new>
 #include <set>
+
+#include "interpreter/never_destroyed.h"
 
 extern "C" int __real_pthread_key_create(pthread_key_t*, void (*)(void*));
 extern "C" int __real_pthread_key_delete(pthread_key_t);
@@ -45,12 +46,7 @@ class ThreadKeys {
   std::set<pthread_key_t> keys_;  // guarded by mutex_
 };
 
-// Never destroyed: at exit, threads and other libraries may still ask.
-ThreadKeys& threadKeys() {
-  alignas(ThreadKeys) static char storage[sizeof(ThreadKeys)];
-  static ThreadKeys* const one = new (storage) ThreadKeys;
-  return *one;
-}
+ThreadKeys& threadKeys() { return neverDestroyed<ThreadKeys>(); }
 
 }  // namespace
 

@@ -187,26 +187,23 @@ std::optional<std::filesystem::path> LibrarySearch::inDirectory(
   return std::nullopt;
 }
 
-std::optional<std::filesystem::path> LibrarySearch::inList(
-    const std::string& list, const char* separators, const std::string& name,
-    const std::filesystem::path& origin) const {
-  std::optional<std::filesystem::path> found;
-  forEachItem(list, separators, [&](std::string_view item) {
-    if (!found) found = inDirectory(std::filesystem::absolute(expand(item, origin)), name);
-  });
-  return found;
-}
-
-std::optional<Found> LibrarySearch::inRpaths(const std::string& name,
-                                             const Requester& requester) const {
-  for (const Requester* at = &requester; at; at = at->loader) {
-    if (!at->runpath.empty()) continue;  // ld.so ignores DT_RPATH beside DT_RUNPATH
-    if (auto file = inList(at->rpath, kInFile, name, at->directory))
-      return Found{*file, at != &requester};
+std::vector<LibrarySearch::Listed> LibrarySearch::listedDirectories(
+    const Requester& requester) const {
+  std::vector<Listed> listed;
+  const auto add = [&](const std::string& list, const char* separators,
+                       const std::filesystem::path& origin, bool inherited = false) {
+    forEachItem(list, separators, [&](std::string_view item) {
+      listed.push_back({std::filesystem::absolute(expand(item, origin)), inherited});
+    });
+  };
+  if (requester.runpath.empty()) {  // ld.so ignores DT_RPATH beside DT_RUNPATH
+    for (const Requester* at = &requester; at; at = at->loader)
+      if (at->runpath.empty()) add(at->rpath, kInFile, at->directory, at != &requester);
+    add(program_.rpath, kInFile, program_.directory);
   }
-  if (auto file = inList(program_.rpath, kInFile, name, program_.directory))
-    return Found{*file, false};
-  return std::nullopt;
+  add(libraryPath_, kInEnvironment, program_.directory);
+  add(requester.runpath, kInFile, requester.directory);
+  return listed;
 }
 
 std::optional<Found> LibrarySearch::find(const std::string& name,
@@ -216,13 +213,9 @@ std::optional<Found> LibrarySearch::find(const std::string& name,
     if (isForThisMachine(file)) return Found{file};
     return std::nullopt;
   }
-  if (requester.runpath.empty()) {
-    if (auto found = inRpaths(name, requester)) return found;
+  for (const Listed& listed : listedDirectories(requester)) {
+    if (auto file = inDirectory(listed.directory, name)) return Found{*file, listed.inherited};
   }
-  if (auto file = inList(libraryPath_, kInEnvironment, name, program_.directory))
-    return Found{*file};
-  if (auto file = inList(requester.runpath, kInFile, name, requester.directory))
-    return Found{*file};
   // -z nodefaultlib leaves out the system's directories, also where the cache
   // points into them.
   const auto file = cache_.find(name);
@@ -239,19 +232,8 @@ std::optional<Found> LibrarySearch::find(const std::string& name,
 
 std::vector<std::string> LibrarySearch::places(const Requester& requester) const {
   std::vector<std::string> places;
-  const auto add = [&](const std::string& list, const char* separators,
-                       const std::filesystem::path& origin) {
-    forEachItem(list, separators, [&](std::string_view item) {
-      places.push_back(std::filesystem::absolute(expand(item, origin)).lexically_normal());
-    });
-  };
-  if (requester.runpath.empty()) {
-    for (const Requester* at = &requester; at; at = at->loader)
-      if (at->runpath.empty()) add(at->rpath, kInFile, at->directory);
-    add(program_.rpath, kInFile, program_.directory);
-  }
-  add(libraryPath_, kInEnvironment, program_.directory);
-  add(requester.runpath, kInFile, requester.directory);
+  for (const Listed& listed : listedDirectories(requester))
+    places.push_back(listed.directory.lexically_normal());
   places.push_back("ld.so.cache");
   if (!requester.noDefaultLibraries)
     places.insert(places.end(), systemDirectories_.begin(), systemDirectories_.end());

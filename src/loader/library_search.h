@@ -62,13 +62,14 @@ class LibrarySearch {
   static std::string expand(std::string_view text, const std::filesystem::path& directory);
 
  private:
-  /// In the directories of a list, any of `separators` between them.
-  std::optional<std::filesystem::path> inList(const std::string& list, const char* separators,
-                                              const std::string& name,
-                                              const std::filesystem::path& origin) const;
+  struct Listed {
+    std::filesystem::path directory;  // absolute
+    bool inherited = false;           // Found::inherited
+  };
+  /// The directories that come before ld.so.cache, in order.
+  std::vector<Listed> listedDirectories(const Requester& requester) const;
   std::optional<std::filesystem::path> inDirectory(const std::filesystem::path& directory,
                                                    const std::string& name) const;
-  std::optional<Found> inRpaths(const std::string& name, const Requester& requester) const;
 
   Requester program_;
   std::string libraryPath_;
