@@ -1,11 +1,7 @@
 # Builds app/ in one of two ways (see CMakeLists.txt) and runs its programs.
 cmake_minimum_required(VERSION 3.24)
 
-function(run)
-  list(JOIN ARGN " " words)
-  message(STATUS "${words}")
-  execute_process(COMMAND ${ARGN} COMMAND_ERROR_IS_FATAL ANY)
-endfunction()
+include("${CMAKE_CURRENT_LIST_DIR}/run_command.cmake")
 
 set(options "-DMULTIPY_PYTHON=${python}" "-DCMAKE_BUILD_TYPE=${build_type}"
             "-DCMAKE_CXX_COMPILER_LAUNCHER=${launcher}")

@@ -2,11 +2,7 @@
 # runs app/ with what it carries; then the wheel of the Python tools alone.
 cmake_minimum_required(VERSION 3.24)
 
-function(run)
-  list(JOIN ARGN " " words)
-  message(STATUS "${words}")
-  execute_process(COMMAND ${ARGN} COMMAND_ERROR_IS_FATAL ANY)
-endfunction()
+include("${CMAKE_CURRENT_LIST_DIR}/run_command.cmake")
 
 function(expect_output expected)
   execute_process(COMMAND ${ARGN} OUTPUT_VARIABLE output ERROR_VARIABLE output RESULT_VARIABLE result)

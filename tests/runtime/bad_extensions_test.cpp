@@ -17,6 +17,7 @@
 #include "multipy/runtime/path_environment.h"
 #include "multipy/runtime/python_environment.h"
 #include "runtime/python_installation.h"
+#include "temporary_folder.h"
 
 namespace multipy::runtime {
 namespace {
@@ -27,8 +28,7 @@ using testing_support::expectError;
 class BadExtensions : public testing::Test {
  protected:
   BadExtensions() {
-    std::string name = (fs::temp_directory_path() / "multipy-bad-XXXXXX").string();
-    directory = ::mkdtemp(name.data());
+    directory = testing_support::makeTemporaryFolder();
     fs::copy(MULTIPY_TEST_BAD_EXTENSIONS, directory, fs::copy_options::recursive);
     manager = std::make_unique<InterpreterManager>(
         2, std::make_shared<PathEnvironment>(directory.string()));

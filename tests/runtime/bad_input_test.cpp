@@ -14,6 +14,7 @@
 #include "multipy/runtime/interpreter_manager.h"
 #include "multipy/runtime/python_environment.h"
 #include "runtime/python_installation.h"
+#include "temporary_folder.h"
 
 namespace multipy::runtime {
 namespace {
@@ -131,8 +132,7 @@ TEST_F(BadInput, APackageAfterItsManager) {
 TEST_F(BadInput, AnEnvironmentWithoutTorchWhenATensorCrosses) {
   const PythonInstallation python = defaultPython();
   const std::string version = builtInPythonVersion().text();
-  std::string name = (fs::temp_directory_path() / "multipy-bare-XXXXXX").string();
-  const fs::path bare = ::mkdtemp(name.data());
+  const fs::path bare = testing_support::makeTemporaryFolder();
   fs::create_directories(bare / "lib" / ("python" + version) / "site-packages");
   fs::create_directories(bare / "bin");
   fs::create_symlink(python.executable, bare / "bin/python3");

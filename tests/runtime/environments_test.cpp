@@ -11,6 +11,7 @@
 #include "multipy/runtime/path_environment.h"
 #include "multipy/runtime/python_environment.h"
 #include "runtime/python_installation.h"
+#include "temporary_folder.h"
 
 namespace multipy::runtime {
 namespace {
@@ -21,8 +22,7 @@ using testing_support::expectError;
 class Environments : public testing::Test {
  protected:
   Environments() {
-    std::string name = (fs::temp_directory_path() / "multipy-env-XXXXXX").string();
-    directory = ::mkdtemp(name.data());
+    directory = testing_support::makeTemporaryFolder();
   }
   ~Environments() override { fs::remove_all(directory); }
   fs::path directory;

@@ -13,6 +13,7 @@
 #include "multipy/runtime/path_environment.h"
 #include "runtime/code_directories.h"
 #include "runtime/python_installation.h"
+#include "temporary_folder.h"
 
 namespace multipy::runtime {
 namespace {
@@ -25,8 +26,7 @@ const fs::path kModules = MULTIPY_TEST_BAD_EXTENSIONS;
 class IsolationTest : public testing::Test {
  protected:
   IsolationTest() {
-    std::string name = (fs::temp_directory_path() / "multipy-isolation-XXXXXX").string();
-    directory = ::mkdtemp(name.data());
+    directory = testing_support::makeTemporaryFolder();
   }
   ~IsolationTest() override { fs::remove_all(directory); }
 

@@ -12,6 +12,7 @@
 #include "multipy/runtime/Exception.h"
 #include "multipy/runtime/path_environment.h"
 #include "multipy/runtime/python_environment.h"
+#include "temporary_folder.h"
 
 namespace multipy::runtime {
 namespace {
@@ -24,8 +25,7 @@ constexpr PythonVersion kExpected{3, 11};
 class PythonInstallationTest : public testing::Test {
  protected:
   PythonInstallationTest() {
-    std::string name = (fs::temp_directory_path() / "multipy-python-XXXXXX").string();
-    root_ = ::mkdtemp(name.data());
+    root_ = testing_support::makeTemporaryFolder();
   }
   ~PythonInstallationTest() override { fs::remove_all(root_); }
 
