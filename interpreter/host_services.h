@@ -33,8 +33,9 @@ struct TorchPython {
     OwnedObject(const OwnedObject&) = delete;
     ~OwnedObject() {}
   };
-  /// THPVariable_Wrap: new reference. Throws python_error.
-  _object* (*wrap)(const at::TensorBase&);
+  /// THPVariable_Wrap: new reference. Throws python_error. (It takes what it is given
+  /// over where it can; torch up to 2.8 copies. The function is called alike.)
+  _object* (*wrap)(at::TensorBase&&);
   /// &THPVariableClass: torch.Tensor, null until torch._C is initialised.
   _object** variableClass;
   /// torch::jit::toPyObject. Throws.
@@ -87,6 +88,16 @@ struct HostServices {
   /// from this interpreter (`owner` is its slot) in C++, or from C++ (-1) here.
   c10::intrusive_ptr<c10::ivalue::Future> (*linkFuture)(
       void* context, const c10::intrusive_ptr<c10::ivalue::Future>& original, int owner,
+  // --- torch.Tensor objects to which the caller alone has a reference (with the GIL).
+  // `inside` is the object's tensor; it is undefined where it has gone.
+  /// Like crossTensor. The tensor itself goes over, if nobody else has it or its bytes.
+  at::Tensor (*takeTensor)(at::Tensor& inside, const _object* object, int owner,
+                           std::string& error);
+  /// Gives the tensor up, if that frees no bytes. False: nothing has been done.
+  bool (*dropTensor)(at::Tensor& inside, const _object* object);
+  /// Puts a tensor that has just crossed into an object from which one has gone. False,
+  /// and nothing done, for a kind of tensor that needs another type of object.
+  bool (*putTensor)(at::Tensor& crossed, at::Tensor& inside, _object* object);
       CrossValue cross);
   /// Where redirected symbols of private torch libraries go.
   const TorchRoutes* routes;

@@ -7,6 +7,7 @@
 #include "interpreter/host_connection.h"
 #include "interpreter/python_modules.h"
 #include "interpreter/reference.h"
+#include "interpreter/tensor_objects.h"
 #include "interpreter/values.h"
 
 namespace multipy {
@@ -26,7 +27,7 @@ class Arguments {
   Arguments(const Arguments&) = delete;
   Arguments& operator=(const Arguments&) = delete;
   ~Arguments() {
-    for (std::size_t i = 0; i < count_; i++) Py_DECREF(objects_[i]);
+    for (std::size_t i = 0; i < count_; i++) giveUpObject(objects_[i]);
   }
 
   bool convert(const c10::IValue* args, std::size_t n, const KeywordArgument* kwargs, std::size_t nkw,
@@ -102,8 +103,9 @@ Handle callWithIValues(Handle callable, const c10::IValue* args, std::size_t n,
 
 bool callToIValue(Handle callable, const c10::IValue* args, std::size_t n,
                   const KeywordArgument* kwargs, std::size_t nkw, c10::IValue* out, Failure& failure) {
-  const auto result = Reference::take(callWithIValues(callable, args, n, kwargs, nkw, failure));
-  return result && fromPython(result.get(), out, failure);
+  // What was an argument and is the result is given up as an argument first.
+  auto result = Reference::take(callWithIValues(callable, args, n, kwargs, nkw, failure));
+  return result && resultFromPython(std::move(result), out, failure);
 }
 
 Handle objectAttribute(Handle object, const char* name, Failure& failure) {

@@ -9,6 +9,7 @@
 
 #include "interpreter/failure.h"
 #include "interpreter/host_connection.h"
+#include "interpreter/tensor_objects.h"
 #include "interpreter/values.h"
 
 namespace multipy {
@@ -16,16 +17,8 @@ namespace {
 
 constexpr int kFromCpp = -1;
 
-// What the torch that is loaded here looks like.
-struct Binding {
-  const TorchPython* functions = nullptr;
-  std::size_t tensorOffset = 0;  // of the at::Tensor inside a torch.Tensor object
-};
-
-Binding& binding() {
-  static Binding one;
-  return one;
-}
+// libtorch_python's functions, once torch has been imported completely.
+constinit const TorchPython* imported = nullptr;
 
 // Runs `body`, which calls into torch, and turns what it throws into `failure`.
 template <typename Body>
@@ -50,23 +43,37 @@ bool guarded(Failure& failure, const char* doing, Body&& body) {
 
 // torch.Tensor's C++ part is found and not assumed: it is the word in a fresh
 // object that holds the TensorImpl's address.
-bool findTensorOffset(PyObject* object, const at::TensorBase& tensor, std::size_t* offset) {
+std::size_t tensorOffset(PyObject* object, const at::TensorBase& tensor) {
   const auto wanted = reinterpret_cast<std::uintptr_t>(tensor.unsafeGetTensorImpl());
   for (std::size_t at = sizeof(PyObject); at + sizeof(wanted) <= 64; at += sizeof(wanted)) {
     std::uintptr_t word;
     std::memcpy(&word, reinterpret_cast<char*>(object) + at, sizeof word);
-    if (word == wanted) {
-      *offset = at;
-      return true;
-    }
+    if (word == wanted) return at;
   }
-  return false;
+  return 0;
+}
+
+// The class torch.Tensor is written in Python, on top of one whose objects are all C++'s.
+bool knowTensorLayout(const TorchPython* torch, Failure& failure) {
+  if (tensorLayout().type) return true;
+  const at::Tensor probe(c10::make_intrusive<c10::TensorImpl, c10::UndefinedTensorImpl>(
+      c10::DispatchKeySet(c10::DispatchKey::CPU), caffe2::TypeMeta::Make<float>(), c10::kCPU));
+  return guarded(failure, "finding out how torch.Tensor is laid out", [&] {
+    const auto object = Reference::take(torch->wrap(at::Tensor(probe)));
+    if (!object) return takePythonError(failure);
+    auto* const type = reinterpret_cast<PyTypeObject*>(*torch->variableClass);
+    const std::size_t tensor = tensorOffset(object.get(), probe);
+    if (tensor == 0)
+      return conversionFailure(failure, "the layout of torch.Tensor is not understood: no word of the "
+                                        "object holds its TensorImpl; this torch is not supported");
+    setTensorLayout({type, tensor, static_cast<std::size_t>(type->tp_base->tp_basicsize)});
+  }) && failure.kind == Failure::Kind::None;
 }
 
 // The functions of a completely imported torch; imports it if need be.
 const TorchPython* importedTorch(Failure& failure) {
-  Binding& torch = binding();
-  if (torch.functions) return torch.functions;
+  if (imported) [[likely]]
+    return imported;
   const auto module = Reference::take(PyImport_ImportModule("torch"));
   if (!module) {
     takePythonError(failure);
@@ -84,26 +91,16 @@ const TorchPython* importedTorch(Failure& failure) {
                           ") brought no libtorch_python: something else named torch is on sys.path");
     return nullptr;
   }
-  return torch.functions = functions;
+  if (!knowTensorLayout(functions, failure)) return nullptr;
+  return imported = functions;
 }
 
 // Of a torch.Tensor object, which may come from a torch still being imported.
 const TorchPython* presentTorch() {
-  if (binding().functions) return binding().functions;
+  if (imported) [[likely]]
+    return imported;
   const TorchPython* functions = host()->torchPython(host()->context);
   return functions && *functions->variableClass ? functions : nullptr;
-}
-
-bool knowTensorLayout(const TorchPython* torch, Failure& failure) {
-  if (binding().tensorOffset) return true;
-  const at::Tensor probe(c10::make_intrusive<c10::TensorImpl, c10::UndefinedTensorImpl>(
-      c10::DispatchKeySet(c10::DispatchKey::CPU), caffe2::TypeMeta::Make<float>(), c10::kCPU));
-  return guarded(failure, "finding out how torch.Tensor is laid out", [&] {
-    const auto object = Reference::take(torch->wrap(probe));
-    if (object && !findTensorOffset(object.get(), probe, &binding().tensorOffset))
-      conversionFailure(failure, "the layout of torch.Tensor is not understood: no word of the "
-                                 "object holds its TensorImpl; this torch is not supported");
-  }) && failure.kind == Failure::Kind::None;
 }
 
 // ----------------------------------------------------------------- crossing
@@ -277,14 +274,14 @@ PyObject* tensorToPython(const at::Tensor& tensor, Failure& failure) {
   if (!torch) return nullptr;
   if (!tensor.defined()) return Py_NewRef(Py_None);
   std::string error;
-  const at::Tensor crossed = host()->crossTensor(tensor, kFromCpp, error);
+  at::Tensor crossed = host()->crossTensor(tensor, kFromCpp, error);
   if (!crossed.defined()) {
     conversionFailure(failure, std::move(error));
     return nullptr;
   }
   PyObject* object = nullptr;
   guarded(failure, "giving a tensor to Python", [&] {
-    object = torch->wrap(crossed);
+    object = tensorObject(*torch, std::move(crossed));
     if (!object) takePythonError(failure);
   });
   return object;
@@ -297,19 +294,36 @@ bool isTensor(PyObject* object) {
   return Py_TYPE(object) == cls || PyType_IsSubtype(Py_TYPE(object), cls);
 }
 
-at::Tensor tensorFromPython(PyObject* object, Failure& failure) {
+namespace {
+
+// `cross` gives the tensor inside an object that is one, or says why it cannot.
+template <typename Cross>
+at::Tensor fromObject(PyObject* object, Failure& failure, Cross&& cross) {
   if (!knowTensorLayout(presentTorch(), failure)) return {};
-  const auto* inside = reinterpret_cast<const at::Tensor*>(reinterpret_cast<char*>(object) +
-                                                           binding().tensorOffset);
-  if (!inside->defined()) {
+  at::Tensor& inside = tensorInside(object);
+  if (!inside.defined()) {
     conversionFailure(failure, "a torch.Tensor object without a tensor in it (an undefined one) "
                                "cannot cross to C++: return None instead");
     return {};
   }
   std::string error;
-  at::Tensor crossed = host()->crossTensor(*inside, host()->slot, error);
+  at::Tensor crossed = cross(inside, error);
   if (!crossed.defined()) conversionFailure(failure, std::move(error));
   return crossed;
+}
+
+}  // namespace
+
+at::Tensor tensorFromPython(PyObject* object, Failure& failure) {
+  return fromObject(object, failure, [](const at::Tensor& inside, std::string& error) {
+    return host()->crossTensor(inside, host()->slot, error);
+  });
+}
+
+at::Tensor tensorTakenFrom(PyObject* object, Failure& failure) {
+  return fromObject(object, failure, [object](at::Tensor& inside, std::string& error) {
+    return host()->takeTensor(inside, object, host()->slot, error);
+  });
 }
 
 PyObject* torchValueToPython(const c10::IValue& value, Failure& failure) {

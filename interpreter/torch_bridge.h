@@ -1,7 +1,8 @@
 // Tensors, and whatever else of torch has a Python form, between C++ and this
-// interpreter. Every tensor that passes gets a fresh TensorImpl over a fresh
+// interpreter. A tensor that passes gets a fresh TensorImpl over a fresh
 // StorageImpl (the host's crossTensor): a TensorImpl has room for one Python
 // object, and one that already has another interpreter's must never be seen here.
+// Only results that nobody else has go out as they are (tensorTakenFrom).
 //
 // torch is imported here when a tensor first comes in, and not before.
 //
@@ -26,6 +27,10 @@ bool isTensor(PyObject* object);
 /// The tensor as C++ may have it, or undefined with `failure`. `object` must
 /// pass isTensor().
 at::Tensor tensorFromPython(PyObject* object, Failure& failure);
+
+/// The same for an object that passes isOnlyOurTensor() (tensor_objects.h) and is about to
+/// be given up: the tensor may be gone from it afterwards.
+at::Tensor tensorTakenFrom(PyObject* object, Failure& failure);
 
 /// IValues that only torch knows how to show to Python (Device, Generator,
 /// Future, Object ...).

@@ -8,6 +8,7 @@
 
 #include "interpreter/failure.h"
 #include "interpreter/host_connection.h"
+#include "interpreter/tensor_objects.h"
 #include "interpreter/torch_bridge.h"
 
 namespace multipy {
@@ -192,14 +193,18 @@ bool itemsFromPython(PyObject* sequence, std::vector<c10::IValue>* out, Failure&
   return true;
 }
 
+c10::impl::GenericList asList(std::vector<c10::IValue> items) {
+  c10::impl::GenericList list(commonType(items));
+  list.reserve(items.size());
+  for (c10::IValue& item : items) list.push_back(std::move(item));
+  return list;
+}
+
 bool listFromPython(PyObject* object, c10::IValue* out, Failure& failure) {
   const CrossingTogether together;
   std::vector<c10::IValue> items;
   if (!itemsFromPython(object, &items, failure)) return false;
-  c10::impl::GenericList list(commonType(items));
-  list.reserve(items.size());
-  for (c10::IValue& item : items) list.push_back(std::move(item));
-  *out = std::move(list);
+  *out = asList(std::move(items));
   return true;
 }
 
@@ -440,6 +445,49 @@ bool fromPython(PyObject* object, c10::IValue* out, Failure& failure) {
   if (isIndexNumber(object)) return indexFromPython(object, out, failure);
   noForm(object, failure);
   return false;
+}
+
+namespace {
+
+// A tuple or list, of no subclass, that nobody but us can get at any more: its items can
+// be taken out of it.
+bool isOnlyOurSequence(PyObject* object) {
+  return (PyTuple_CheckExact(object) || PyList_CheckExact(object)) && Py_REFCNT(object) == 1 &&
+         Py_SIZE(object) > 0;  // the empty tuple is one for all
+}
+
+bool itemsTakenFrom(PyObject* sequence, std::vector<c10::IValue>* out, Failure& failure) {
+  const Depth depth(failure);
+  if (!depth) return false;
+  PyObject_GC_UnTrack(sequence);  // the collector shows its objects to everybody
+  PyObject** const items = PySequence_Fast_ITEMS(sequence);
+  out->reserve(static_cast<std::size_t>(Py_SIZE(sequence)));
+  for (Py_ssize_t i = 0; i < Py_SIZE(sequence); i++) {
+    auto item = Reference::take(std::exchange(items[i], nullptr));
+    if (!resultFromPython(std::move(item), &out->emplace_back(), failure)) return false;
+  }
+  return true;
+}
+
+bool sequenceTaken(Reference sequence, c10::IValue* out, Failure& failure) {
+  const CrossingTogether together;
+  std::vector<c10::IValue> items;
+  if (!itemsTakenFrom(sequence.get(), &items, failure)) return false;
+  *out = PyList_Check(sequence.get()) ? c10::IValue(asList(std::move(items)))
+                                      : c10::IValue(c10::ivalue::Tuple::create(std::move(items)));
+  return true;
+}
+
+}  // namespace
+
+bool resultFromPython(Reference result, c10::IValue* out, Failure& failure) {
+  if (isOnlyOurSequence(result.get())) return sequenceTaken(std::move(result), out, failure);
+  if (!isOnlyOurTensor(result.get())) return fromPython(result.get(), out, failure);
+  at::Tensor tensor = tensorTakenFrom(result.get(), failure);
+  giveUpObject(result.release());
+  if (!tensor.defined()) return false;
+  *out = std::move(tensor);
+  return true;
 }
 
 }  // namespace multipy

@@ -34,4 +34,7 @@ PyObject* toPython(const c10::IValue& value, Failure& failure);
 /// False with `failure` where `object` has no IValue form.
 bool fromPython(PyObject* object, c10::IValue* out, Failure& failure);
 
+/// The same for a result: the reference is given up as well.
+bool resultFromPython(Reference result, c10::IValue* out, Failure& failure);
+
 }  // namespace multipy

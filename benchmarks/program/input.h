@@ -16,14 +16,16 @@ class Input {
   /// turn, each as a list of one string). rivals/inputs.py makes the same in Python.
   explicit Input(const std::string& kind);
 
-  /// The arguments of a thread's call. Threads share the numbers, not the tensor.
+  /// The arguments of a thread's call. Threads share the numbers, not the tensors: what
+  /// a server is called with is its own, so that no other thread counts references to it.
   const std::vector<at::IValue>& arguments(int thread, long number) const {
-    return arguments_[static_cast<std::size_t>(thread * kStride + number) % arguments_.size()];
+    const auto& own = ofThreads_[static_cast<std::size_t>(thread) % ofThreads_.size()];
+    return own[static_cast<std::size_t>(number) % own.size()];
   }
 
  private:
-  static constexpr long kStride = 37;
-  std::vector<std::vector<at::IValue>> arguments_;
+  using Calls = std::vector<std::vector<at::IValue>>;
+  std::vector<Calls> ofThreads_;
 };
 
 }  // namespace multipy::benchmark

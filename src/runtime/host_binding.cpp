@@ -112,6 +112,9 @@ HostBinding::HostBinding(loader::PrivateSpace& space, std::shared_ptr<const Modu
 const InterpreterApi& HostBinding::attach(void* library) {
   const auto get = reinterpret_cast<GetInterpreterApi>(::dlsym(library, kInterpreterApiSymbol));
   if (!get)
+  services_.takeTensor = routing::takeTensor;
+  services_.dropTensor = routing::dropTensor;
+  services_.putTensor = routing::putTensor;
     throw LoadError(std::string("the embedded libinterpreter.so has no symbol ") +
                     kInterpreterApiSymbol +
                     ": expected one made by the same build; rebuild multipy");

@@ -191,7 +191,7 @@ const char* compilerInterfaceSymbol() { return version::kCompilerInterface; }
 
 const BindingSymbols& bindingSymbols() {
   static constexpr BindingSymbols symbols{
-      "_Z16THPVariable_WrapRKN2at10TensorBaseE",
+      version::kWrap,
       "THPVariableClass",
       "_ZN5torch3jit10toPyObjectEN3c106IValueE",
       "_ZN5torch3jit8toIValueEN8pybind116handleERKN3c104Type24SingletonOrSharedTypePtrIS4_EE"

@@ -8,144 +8,38 @@
 //   TensorImpl ── StorageImpl            TensorImpl ── StorageImpl
 //      │                │ bytes ◄──────────── DataPtr ──┘    │
 //      └─ version ◄─────┼────────────────────────────────────┘ the same counter
-//                       └──── Shared (counted) ◄── context of that DataPtr
+//                       └──── counted (crossed_storage.h) ◄── context of that DataPtr
 //
-// Further hops of what has crossed use the same Shared: chains do not grow. The
-// new storage cannot be resized, since its bytes belong to another. Tensors of one
-// crossing (the arguments of a call, the parts of a result) that have a storage in
-// common have the new one in common, too.
-//
-// Dropping. The last DataPtr gives up the original StorageImpl, whose end may
-// need its owner's GIL (a numpy array, a Python object in its place). A thread
-// must not wait for that while it holds another interpreter's GIL, so:
-//   plain C++ memory, ours alone          freed here
-//   the thread is in no interpreter       freed here, the owner's GIL is taken if needed
-//   the thread is in the owner            likewise
-//   the thread is in another interpreter  the owner's housekeeping thread does it
-//   the owner is gone                     never freed: the bytes may be its Python's
+// (But for results that nobody else has: tensor_wrappers.cpp.) The new storage cannot be
+// resized, since its bytes belong to another. Tensors of one crossing (the arguments of a
+// call, the parts of a result) that have a storage in common have the new one in common,
+// too.
 #include "torch/tensor_handoff.h"
 
 #include <ATen/SparseCsrTensorUtils.h>
-#include <c10/core/Allocator.h>
 #include <c10/core/StorageImpl.h>
 #include <c10/core/TensorImpl.h>
-#include <c10/core/impl/COW.h>
 
-#include <array>
-#include <atomic>
 #include <sstream>
 #include <string>
+#include <typeinfo>
 #include <utility>
 #include <vector>
 
 #include "torch/crossed_layouts.h"
+#include "torch/crossed_storage.h"
 #include "torch/graph_link.h"
-#include "torch/housekeeping.h"
+#include "torch/handoff_counts.h"
 #include "torch/ownership.h"
 #include "torch/torch_router.h"
-#include "torch/versions/torch_version.h"
 
 namespace multipy::routing {
 namespace {
 
-using c10::DataPtr;
 using c10::DispatchKey;
 using c10::DispatchKeySet;
 using c10::StorageImpl;
 using c10::TensorImpl;
-using StoragePointer = c10::intrusive_ptr<StorageImpl>;
-
-// A number that every crossing changes. Threads change different parts of it, so that
-// their processors do not pass one cache line to and fro.
-class Count {
- public:
-  void add(long change) noexcept { parts_[part()].value.fetch_add(change, std::memory_order_relaxed); }
-  long total() const noexcept {
-    long sum = 0;
-    for (const Part& part : parts_) sum += part.value.load(std::memory_order_relaxed);
-    return sum;
-  }
-
- private:
-  struct alignas(64) Part {
-    std::atomic<long> value{0};
-  };
-  static std::size_t part() noexcept {
-    static std::atomic<std::size_t> threads{0};
-    static thread_local const std::size_t mine = threads.fetch_add(1) % kParts;
-    return mine;
-  }
-  static constexpr std::size_t kParts = 64;
-  std::array<Part, kParts> parts_;
-};
-
-Count crossings, liveCrossings;
-std::atomic<long> deferredDrops{0}, leakedStorages{0};
-
-// ------------------------------------------------------- dropping
-
-// Nobody else has the storage, no Python object is attached, and what frees its
-// bytes is torch's own allocator: no interpreter is concerned.
-bool isPlainMemory(const StorageImpl& storage) {
-  if (!version::isOnlyMemory(storage)) return false;
-  const DataPtr& bytes = storage.data_ptr_;
-  if (!bytes.get_deleter()) return true;
-  if (bytes.get_deleter() == &c10::detail::deleteNothing) return true;
-  const auto device = bytes.device().type();
-  return (device == c10::kCPU || device == c10::kCUDA) &&
-         bytes.get_deleter() == c10::GetAllocator(device)->raw_deleter();
-}
-
-void leak(StoragePointer storage) {
-  leakedStorages.fetch_add(1);
-  storage.release();  // NOLINT: on purpose, see above
-}
-
-void dropNow(StoragePointer storage, Incarnation owner) {
-  if (owner.slot == kNone) return;
-  if (const DropPermit permit(owner); permit)
-    storage.reset();
-  else
-    leak(std::move(storage));
-}
-
-void drop(StoragePointer storage, Incarnation owner) {
-  if (isPlainMemory(*storage)) return;
-  const int here = Ownership::process().current();
-  if (owner.slot == kNone || here == kNone || here == owner.slot)
-    return dropNow(std::move(storage), owner);
-
-  StorageImpl* const raw = storage.release();
-  const auto dropThere = [raw, owner] { dropNow(StoragePointer::reclaim(raw), owner); };
-  if (postHousekeeping(owner.slot, dropThere))
-    deferredDrops.fetch_add(1);
-  else
-    leak(StoragePointer::reclaim(raw));
-}
-
-// What all DataPtrs over one original storage have in common.
-class Shared {
- public:
-  Shared(StoragePointer original, Incarnation owner) : original_(std::move(original)), owner_(owner) {}
-
-  void retain() noexcept { references_.fetch_add(1, std::memory_order_relaxed); }
-
-  /// The deleter of crossed storages.
-  static void release(void* context) {
-    auto* const self = static_cast<Shared*>(context);
-    liveCrossings.add(-1);
-    if (self->references_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-    StoragePointer original = std::move(self->original_);
-    const Incarnation owner = self->owner_;
-    delete self;
-    drop(std::move(original), owner);
-  }
-
- private:
-  StoragePointer original_;
-  const Incarnation owner_;
-  std::atomic<long> references_{1};
-};
 
 // ------------------------------------------------------- what cannot cross
 
@@ -181,21 +75,6 @@ std::string describe(const at::Tensor& tensor, int owner) {
 
 // ------------------------------------------------------- crossing
 
-DataPtr sharedBytes(const TensorImpl& from, StorageImpl& original, int owner) {
-  // Bytes that are to be copied at the first write would be copied here or there.
-  if (c10::impl::cow::is_cow_data_ptr(original.data_ptr())) original.mutable_data();
-  void* const bytes = const_cast<void*>(original.data());
-  Shared* shared = nullptr;
-  if (original.data_ptr().get_deleter() == &Shared::release) {
-    shared = static_cast<Shared*>(original.data_ptr().get_context());
-    shared->retain();
-  } else {
-    shared = new Shared(from.unsafe_storage().storage_impl_, incarnation(owner));
-  }
-  liveCrossings.add(1);
-  return DataPtr(bytes, shared, &Shared::release, original.device());
-}
-
 // A leaf crosses as a leaf, a result goes on with its graph.
 void keepGradients(const at::Tensor& original, at::Tensor& result, int owner) {
   if (!original.requires_grad()) return;
@@ -206,12 +85,38 @@ void keepGradients(const at::Tensor& original, at::Tensor& result, int owner) {
 }
 
 // The storages that have crossed so far within the crossing of this thread, so
-// that tensors which share one still do on the other side.
+// that tensors which share one still do on the other side. The originals are held: they
+// must not make room for others, and must not seem to be one tensor's alone.
 struct Aliases {
-  int depth = 0;
-  std::vector<std::pair<const StorageImpl*, c10::Storage>> crossed;  // keep the originals alive
+  std::vector<std::pair<c10::intrusive_ptr<StorageImpl>, c10::Storage>> crossed;
 };
 thread_local Aliases aliases;
+constinit thread_local int openCrossings = 0;
+
+c10::Storage crossStorage(const TensorImpl& of, int owner) {
+  const auto& original = of.storage_.storage_impl_;
+  const auto make = [&] {
+    return c10::Storage(c10::make_intrusive<StorageImpl>(
+        StorageImpl::use_byte_size_t(), original->nbytes(), shareBytes(original, owner),
+        /*allocator=*/nullptr, /*resizable=*/false));
+  };
+  if (openCrossings == 0) return make();
+  for (const auto& [known, crossed] : aliases.crossed) {
+    if (known == original) return crossed;
+  }
+  return aliases.crossed.emplace_back(original, make()).second;
+}
+
+// What shallow_copy_and_detach() and another storage come to. As a view without any keys
+// the new one gets no version counter, which would be thrown away at once.
+at::Tensor crossPlain(const TensorImpl& from, int owner) {
+  auto made = c10::make_intrusive<TensorImpl>(TensorImpl::VIEW, crossStorage(from, owner),
+                                              DispatchKeySet(), from.dtype());
+  TensorImpl::copy_generic_tensor_metadata(&from, made.get());
+  made->key_set_ = from.key_set();
+  made->version_counter_ = from.version_counter();
+  return at::Tensor(std::move(made));
+}
 
 class Parts final : public PartCrossing {
  public:
@@ -219,48 +124,58 @@ class Parts final : public PartCrossing {
 
   at::Tensor tensor(const at::Tensor& part) override {
     const TensorImpl& from = *part.unsafeGetTensorImpl();
+    if (isPlain(from)) return crossPlain(from, owner_);
     auto made = from.shallow_copy_and_detach(from.version_counter(),
                                              /*allow_tensor_metadata_change=*/true);
     if (from.has_storage()) made->set_storage_keep_dtype(storage(from));
     return at::Tensor(std::move(made));
   }
-
-  c10::Storage storage(const TensorImpl& of) override {
-    StorageImpl& original = *of.unsafe_storage().unsafeGetStorageImpl();
-    for (const auto& [known, crossed] : aliases.crossed) {
-      if (known == &original) return crossed;
-    }
-    DataPtr bytes = sharedBytes(of, original, owner_);
-    c10::Storage made(c10::make_intrusive<StorageImpl>(
-        StorageImpl::use_byte_size_t(), original.nbytes(), std::move(bytes),
-        /*allocator=*/nullptr, /*resizable=*/false));
-    if (aliases.depth > 0) aliases.crossed.emplace_back(&original, made);
-    return made;
-  }
+  c10::Storage storage(const TensorImpl& of) override { return crossStorage(of, owner_); }
 
  private:
   const int owner_;
 };
 
+// May throw c10::Error.
+at::Tensor crossUnusual(const at::Tensor& tensor, int owner, std::string& error) {
+  if (const char* const why = refusal(tensor, owner)) {
+    error = describe(tensor, owner) + "it cannot be passed to another interpreter: " + why;
+    return {};
+  }
+  Parts parts(owner);
+  at::Tensor result = crossLayout(tensor, parts);
+  keepGradients(tensor, result, owner);
+  return result;
+}
+
+// All that makes a tensor not plain, other than its type.
+constexpr DispatchKeySet kUnusual({DispatchKey::Python, DispatchKey::PythonTLSSnapshot,
+                                   DispatchKey::FuncTorchBatched, DispatchKey::FuncTorchGradWrapper,
+                                   DispatchKey::Functionalize, DispatchKey::Sparse,
+                                   DispatchKey::SparseCsr, DispatchKey::NestedTensor,
+                                   DispatchKey::Quantized, DispatchKey::MkldnnCPU});
+
 }  // namespace
 
-void openCrossing() { ++aliases.depth; }
+bool isPlain(const TensorImpl& tensor) {
+  return typeid(tensor) == typeid(TensorImpl) && !tensor.key_set().has_any(kUnusual) &&
+         !tensor.has_symbolic_sizes_strides() && !tensor.extra_meta_ &&
+         !tensor.storage_access_should_throw_ && tensor.storage_;
+}
+
+void openCrossing() { ++openCrossings; }
 
 void closeCrossing() {
-  if (--aliases.depth == 0) aliases.crossed.clear();
+  if (--openCrossings == 0) aliases.crossed.clear();
 }
 
 at::Tensor crossTensor(const at::Tensor& tensor, int owner, std::string& error) {
   if (!tensor.defined()) return tensor;
   try {
-    if (const char* const why = refusal(tensor, owner)) {
-      error = describe(tensor, owner) + "it cannot be passed to another interpreter: " + why;
-      return {};
-    }
-    Parts parts(owner);
-    at::Tensor result = crossLayout(tensor, parts);
-    keepGradients(tensor, result, owner);
-    crossings.add(1);
+    const TensorImpl& from = *tensor.unsafeGetTensorImpl();
+    const bool usual = isPlain(from) && !from.autograd_meta_;
+    at::Tensor result = usual ? crossPlain(from, owner) : crossUnusual(tensor, owner, error);
+    if (result.defined()) countCrossing();
     return result;
   } catch (const c10::Error& refused) {
     error = "handing over a tensor: torch refused: " + std::string(refused.what_without_backtrace());
@@ -268,10 +183,6 @@ at::Tensor crossTensor(const at::Tensor& tensor, int owner, std::string& error) 
     error = "handing over a tensor: " + std::string(refused.what());
   }
   return {};
-}
-
-HandoffCounts handoffCounts() noexcept {
-  return {crossings.total(), liveCrossings.total(), deferredDrops.load(), leakedStorages.load()};
 }
 
 }  // namespace multipy::routing

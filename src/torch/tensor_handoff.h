@@ -2,11 +2,12 @@
 // tensor_handoff.cpp.
 #pragma once
 
+#include <c10/core/TensorImpl.h>
+
 namespace multipy::routing {
 
-struct HandoffCounts {
-  long crossings, live, deferred, leaked;
-};
-HandoffCounts handoffCounts() noexcept;
+/// One block of bytes with sizes and strides, and nothing else that would have to be
+/// looked at: no other layout, no wrapper, no subclass of TensorImpl, no metadata.
+bool isPlain(const c10::TensorImpl& tensor);
 
 }  // namespace multipy::routing

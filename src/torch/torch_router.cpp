@@ -8,6 +8,7 @@
 #include "torch/anomaly_mode.h"
 #include "torch/compiled_autograd.h"
 #include "torch/compiler_interface.h"
+#include "torch/crossed_storage.h"
 #include "torch/decompositions.h"
 #include "torch/engine_router.h"
 #include "torch/forward_levels.h"
@@ -18,7 +19,6 @@
 #include "torch/profiler_router.h"
 #include "torch/py_interpreter_router.h"
 #include "torch/registration_router.h"
-#include "torch/tensor_handoff.h"
 #include "torch/thread_numbers.h"
 #include "torch/visible_operators.h"
 

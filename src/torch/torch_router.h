@@ -46,6 +46,11 @@ void prepareProcess();
 /// HostServices::crossTensor. `owner` is the slot the tensor comes from.
 at::Tensor crossTensor(const at::Tensor& tensor, int owner, std::string& error);
 
+/// HostServices::takeTensor and the other two (tensor_wrappers.cpp).
+at::Tensor takeTensor(at::Tensor& inside, const _object* object, int owner, std::string& error);
+bool dropTensor(at::Tensor& inside, const _object* object);
+bool putTensor(at::Tensor& crossed, at::Tensor& inside, _object* object);
+
 /// Between the two, tensors that cross on this thread and have a storage in common
 /// have the crossed one in common as well. May be nested.
 void openCrossing();

@@ -57,6 +57,22 @@ def increment(tensor):
 def forget():
     kept.clear()
     gc.collect()
+
+def change(number, tensor):
+    """Mostly what nobody else has; sometimes what is kept, or what it was called with."""
+    if number % 8 == 0:
+        return exchange(number, tensor)
+    if number % 8 == 1:
+        return tensor
+    if number % 8 == 2:
+        return tensor.add_(1)
+    if number % 8 == 3:
+        return [tensor, tensor]
+    return tensor + number
+
+def tensors_alive():
+    gc.collect()
+    return sum(type(o) is torch.Tensor for o in gc.get_objects())
 )";
 
 bool isUniform(const at::Tensor& tensor) {
@@ -138,6 +154,41 @@ TEST_F(TensorsStress, NothingIsLeftOfEightyThousandHandOffs) {
   EXPECT_TRUE(soon([&] { return routing::statistics().liveCrossings == liveBefore; }))
       << routing::statistics().liveCrossings << " storages are still held, " << liveBefore
       << " were before";
+}
+
+// Results that go over to C++ as they are, beside those that cannot.
+TEST_F(TensorsStress, ResultsOfCallsLeaveNothingBehind) {
+  constexpr int kCalls = 50000;
+  const auto alive = [&](int interpreter) {
+    auto session = manager_.allInstances()[interpreter].acquireSession();
+    return session.global("tensors_stress", "tensors_alive")({}).toIValue().toInt();
+  };
+  auto session = manager_.acquireOne();
+  const auto change = manager_.createMovable(session.global("tensors_stress", "change"), &session);
+  std::vector<int64_t> aliveBefore;
+  for (int i = 0; i < kInterpreters; ++i) aliveBefore.push_back(alive(i));
+  const long liveBefore = routing::statistics().liveCrossings;
+
+  std::atomic<int> damaged = 0;
+  together(kThreads, [&](int thread) {
+    at::set_num_threads(1);
+    std::mt19937 random(thread);
+    std::vector<at::Tensor> tensors(kPlaces, at::zeros({4, 8}));
+    for (int i = 0; i < kCalls; ++i) {
+      at::Tensor& tensor = tensors[random() % tensors.size()];
+      if (random() % 16 == 0) tensor = at::zeros({4, 8});
+      const at::IValue result = change({static_cast<int64_t>(random() % 64), tensor});
+      tensor = result.isTensor() ? result.toTensor() : result.toTensorVector()[1];
+      if (!isUniform(tensor)) ++damaged;
+    }
+  });
+  EXPECT_EQ(damaged, 0);
+
+  for (int i = 0; i < kInterpreters; ++i) call(i, "forget");
+  EXPECT_TRUE(soon([&] { return routing::statistics().liveCrossings == liveBefore; }))
+      << routing::statistics().liveCrossings << " storages are still held, " << liveBefore
+      << " were before";
+  for (int i = 0; i < kInterpreters; ++i) EXPECT_EQ(alive(i), aliveBefore[i]);
 }
 
 TEST_F(TensorsStress, WritesOfAllInterpretersMeetInOneTensor) {

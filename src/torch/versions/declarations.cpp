@@ -188,3 +188,16 @@ static_assert(
 
 }  // namespace
 }  // namespace multipy::routing::version
+static_assert(is<c10::Storage c10::TensorImpl::*>(&c10::TensorImpl::storage_));
+static_assert(is<c10::DispatchKeySet c10::TensorImpl::*>(&c10::TensorImpl::key_set_));
+static_assert(is<c10::VariableVersion c10::TensorImpl::*>(&c10::TensorImpl::version_counter_));
+static_assert(is<std::unique_ptr<c10::AutogradMetaInterface> c10::TensorImpl::*>(
+    &c10::TensorImpl::autograd_meta_));
+static_assert(is<std::unique_ptr<c10::ExtraMeta> c10::TensorImpl::*>(&c10::TensorImpl::extra_meta_));
+static_assert(is<void (*)(const c10::TensorImpl*, c10::TensorImpl*)>(
+    &c10::TensorImpl::copy_generic_tensor_metadata));
+[[maybe_unused]] bool changesObject(c10::TensorImpl& tensor, PyObject* object) {
+  leaveObject(tensor);
+  enterObject(tensor, object);
+  return isOnlyIn(tensor, object) && isOnlyOnes(*tensor.storage_.storage_impl_);
+}

@@ -10,6 +10,7 @@
 
 namespace multipy::routing::version {
 
+inline constexpr const char* kWrap = "_Z16THPVariable_WrapON2at10TensorBaseE";
 inline constexpr const char* kCompilerInterface =
     "_ZN5torch6dynamo8autograd22getPyCompilerInterfaceEv";
 

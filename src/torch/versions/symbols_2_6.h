@@ -9,6 +9,7 @@
 
 namespace multipy::routing::version {
 
+inline constexpr const char* kWrap = "_Z16THPVariable_WrapRKN2at10TensorBaseE";
 inline constexpr const char* kCompilerInterface = nullptr;  // none in this version
 
 inline constexpr std::array kSymbols = {

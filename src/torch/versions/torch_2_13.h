@@ -66,6 +66,35 @@ inline bool isOnlyMemory(const c10::StorageImpl& storage) {
   return c10::raw::intrusive_ptr::use_count(&readable) == 1 && !readable.pyobj_slot()->load_pyobj();
 }
 
+// The functions below use private members: only for files that are compiled to be
+// allowed that. They are templates so that the other files need not be.
+
+template <typename Tensor>
+bool isOnlyIn(Tensor& tensor, const PyObject* object) {
+  return tensor.combined_refcount_.load(std::memory_order_acquire) ==
+             (c10::detail::kHasPyObject | c10::detail::kUniqueRef) &&
+         tensor.pyobj_slot()->load_pyobj() == object;
+}
+
+template <typename Storage>
+bool isOnlyOnes(Storage& storage) {
+  return storage.combined_refcount_.load(std::memory_order_acquire) == c10::detail::kUniqueRef;
+}
+
+// Nobody else knows the tensor, so that its two words need not change at once.
+template <typename Tensor>
+void leaveObject(Tensor& tensor) {
+  tensor.pyobj_slot()->clear();
+  tensor.combined_refcount_.store(c10::detail::kUniqueRef, std::memory_order_relaxed);
+}
+
+template <typename Tensor>
+void enterObject(Tensor& tensor, PyObject* object) {
+  tensor.pyobj_slot()->store_pyobj(object);
+  tensor.combined_refcount_.store(c10::detail::kHasPyObject | c10::detail::kUniqueRef,
+                                  std::memory_order_relaxed);
+}
+
 inline constexpr const char* kHooksName = "PyInterpreterHooks";  // what libc10 asks its registry for
 
 inline c10::impl::PyInterpreter* processInterpreter() {

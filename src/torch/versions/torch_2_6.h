@@ -56,6 +56,13 @@ inline bool isOnlyMemory(const c10::StorageImpl& storage) {
          !readable.pyobj_slot()->_unchecked_untagged_pyobj();
 }
 
+// An object holds its tensor in another way here, and the tensor is marked with an
+// interpreter: tensors always cross by being made anew.
+inline bool isOnlyIn(const c10::TensorImpl&, const PyObject*) { return false; }
+inline bool isOnlyOnes(const c10::StorageImpl&) { return false; }
+inline void leaveObject(const c10::TensorImpl&) {}
+inline void enterObject(const c10::TensorImpl&, PyObject*) {}
+
 inline c10::impl::PyInterpreter* processInterpreter() {
   return at::impl::PythonOpRegistrationTrampoline::getInterpreter();
 }

@@ -16,6 +16,11 @@
 //   setProcessInterpreter(make)  makes ours that one, if there is none yet
 //   HooksRegistry                where a private copy registers its own
 //   isOnlyMemory(StorageImpl)    sole owner, and no Python object attached
+//   isOnlyIn(TensorImpl, object) nobody but this Python object has it, not even weakly;
+//                                false where objects cannot be changed as below
+//   isOnlyOnes(StorageImpl)      sole owner, no Python object, no weak reference
+//   leaveObject(TensorImpl)      the tensor has no Python object any more
+//   enterObject(TensorImpl, object)  a fresh one gets this
 //   prepareProfiler, NoTracer, NoMemoryTracer, registerMemoryTracer, MakeMemoryTracer
 //   UnwinderBase                  base of the routed unwinder
 //   registerOpaqueType, unregisterOpaqueType, installObjectConversion
