@@ -12,7 +12,8 @@
 #                      which interpreter/ has its own, and the debug information
 #                      is gone (40 MB; names stay)
 #   code               the static library of interpreter/
-#   output             folder for the results: the same file names, and capi.syms
+#   output             folder for the results: the same file names, capi.syms and
+#                      capi_of_python.syms, what was renamed in each
 cmake_minimum_required(VERSION 3.24)
 
 function(run)
@@ -34,6 +35,7 @@ endforeach()
 get_filename_component(python_name "${python}" NAME)
 get_filename_component(code_name "${code}" NAME)
 set(renames "${output}/capi.syms")
+set(python_renames "${output}/capi_of_python.syms")
 set(folder "${output}")
 
 # A name is renamed where it is defined, in CPython, and wherever it is asked
@@ -49,12 +51,17 @@ if(count LESS 1000)
 endif()
 list(TRANSFORM names REPLACE "^(_?)Py(.*)$" "\\1Py\\2 \\1Pz\\2")
 list(JOIN names "\n" text)
+# What private libraries call by this name is interpreter/'s (hurry.cpp); CPython
+# itself, and that one, call CPython's.
+string(REPLACE "PyEval_RestoreThread PzEval_RestoreThread" "PyEval_RestoreThread multipyPythonsRestoreThread"
+       python_text "${text}")
+file(WRITE "${python_renames}" "${python_text}\n")
 file(WRITE "${renames}" "${text}\n")
 
 file(COPY "${python}" "${code}" DESTINATION "${folder}")
 file(CHMOD "${folder}/${python_name}" "${folder}/${code_name}"
   PERMISSIONS OWNER_READ OWNER_WRITE GROUP_READ WORLD_READ)
-run("${objcopy}" --strip-debug --remove-section=.gnu.lto_* "--redefine-syms=${renames}"
+run("${objcopy}" --strip-debug --remove-section=.gnu.lto_* "--redefine-syms=${python_renames}"
     ${weaken} "${folder}/${python_name}")
 run("${objcopy}" "--redefine-syms=${renames}" "${folder}/${code_name}")
 file(TOUCH "${renames}")

@@ -3,7 +3,9 @@
 #include "interpreter/interpreter_api.h"
 
 #include "interpreter/exit_functions.h"
+#include "interpreter/gil_state.h"
 #include "interpreter/host_connection.h"
+#include "interpreter/hurry.h"
 #include "interpreter/lifecycle.h"
 #include "interpreter/objects.h"
 #include "interpreter/python_version.h"
@@ -21,13 +23,16 @@ void* threadState() { return PyGILState_GetThisThreadState(); }
 // C code of extensions (pybind11's gil_scoped_acquire) reuses it.
 void* newThreadState() { return PyThreadState_New(PyInterpreterState_Main()); }
 
-void acquire(void* state) { PyEval_RestoreThread(static_cast<PyThreadState*>(state)); }
+void acquire(void* state) { takeGil(static_cast<PyThreadState*>(state)); }
+void acquireInAHurry(void* state) { takeGilInAHurry(static_cast<PyThreadState*>(state)); }
 void release() { PyEval_SaveThread(); }
 
 bool holdsGil() {
   PyThreadState* mine = PyGILState_GetThisThreadState();
   return mine && mine == attachedThreadState();
 }
+
+bool gilIsFree() { return multipyGilIsFree() != 0; }
 
 void discardThreadState(void* given) {
   auto* state = static_cast<PyThreadState*>(given);
@@ -54,6 +59,9 @@ constexpr InterpreterApi api = {
     .acquire = acquire,
     .release = release,
     .holdsGil = holdsGil,
+    .gilIsFree = gilIsFree,
+    .acquireInAHurry = acquireInAHurry,
+    .releaseInAHurry = giveUpGilInAHurry,
     .discardThreadState = discardThreadState,
     .global = globalObject,
     .fromIValue = objectFromIValue,

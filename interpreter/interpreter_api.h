@@ -114,6 +114,12 @@ struct InterpreterApi {
   /// Does the calling thread hold this interpreter's GIL?
   bool (*holdsGil)();
   /// With the GIL: clears and frees the state of a thread that has ended.
+  /// Did nobody hold the GIL just now?
+  bool (*gilIsFree)();
+  /// The same as acquire and release for a call that shares the interpreter with a much
+  /// longer one, and shall not wait for it. One such call at a time.
+  void (*acquireInAHurry)(void* threadState);
+  void (*releaseInAHurry)();
   void (*discardThreadState)(void* threadState);
 
   // --- objects, with the GIL
@@ -146,7 +152,7 @@ struct InterpreterApi {
   bool (*argumentNames)(Handle callable, std::vector<std::string>* out, Failure&);
 };
 
-inline constexpr uint32_t kInterpreterApiVersion = 3;
+inline constexpr uint32_t kInterpreterApiVersion = 4;
 inline constexpr const char* kInterpreterApiSymbol = "multipy_interpreter_api";
 using GetInterpreterApi = const InterpreterApi* (*)();
 

@@ -11,22 +11,22 @@ constinit thread_local Entered* innermost = nullptr;
 
 }  // namespace
 
-Entered::Entered(InterpreterCore& core, const char* doing)
+Entered::Entered(InterpreterCore& core, const char* doing, Pace pace)
     : core_(core), outer_(innermost), outerSlot_(Ownership::entered()) {
   if (!core.gilHeldHere()) {
     core.beginOperation(doing);
-    takeGil();
+    takeGil(pace);
   }
   innermost = this;
 }
 
 Entered::Entered(InterpreterCore& core, GatePassed)
     : core_(core), outer_(innermost), outerSlot_(Ownership::entered()) {
-  takeGil();
+  takeGil(Pace::Normal);
   innermost = this;
 }
 
-void Entered::takeGil() {
+void Entered::takeGil(Pace pace) {
   // Before another GIL is touched: this may throw, and takes none itself.
   void* state = nullptr;
   try {
@@ -40,7 +40,11 @@ void Entered::takeGil() {
     outer->api().release();
     suspended_ = outer;
   }
-  core_.api().acquire(state);
+  if (pace == Pace::Hurried) [[unlikely]]
+    core_.api().acquireInAHurry(state);
+  else
+    core_.api().acquire(state);
+  pace_ = pace;
   Ownership::setCurrent(core_.slot());
   tookGil_ = true;
   core_.clearLeftBehind();
@@ -49,7 +53,10 @@ void Entered::takeGil() {
 Entered::~Entered() {
   innermost = outer_;
   if (!tookGil_) return;
-  core_.api().release();
+  if (pace_ == Pace::Hurried) [[unlikely]]
+    core_.api().releaseInAHurry();
+  else
+    core_.api().release();
   Ownership::setCurrent(outerSlot_);
   core_.endOperation();
   if (suspended_) suspended_->api().acquire(suspended_->api().threadState());

@@ -23,9 +23,15 @@ namespace multipy::runtime {
 class Entered {
  public:
   struct GatePassed {};
+  enum class Pace {
+    Normal,
+    /// The interpreter is busy with a much longer call, which is not waited for
+    /// (interpreter/hurry.h). One at a time in an interpreter.
+    Hurried,
+  };
 
   /// Throws HandleError as InterpreterCore::beginOperation does.
-  Entered(InterpreterCore& core, const char* doing);
+  Entered(InterpreterCore& core, const char* doing, Pace pace = Pace::Normal);
   /// The caller has passed the gate; leaving it is ours.
   Entered(InterpreterCore& core, GatePassed);
   ~Entered();
@@ -36,13 +42,14 @@ class Entered {
   static bool inside(const InterpreterCore& core) noexcept;
 
  private:
-  void takeGil();
+  void takeGil(Pace pace);
 
   InterpreterCore& core_;
   Entered* const outer_;                  // the one that this thread was in before
   const int outerSlot_;                   // what Ownership said before
   InterpreterCore* suspended_ = nullptr;  // whose GIL was given up for ours
   bool tookGil_ = false;
+  Pace pace_ = Pace::Normal;
 };
 
 /// Gives up whatever GIL the calling thread holds, and takes it again at the end.

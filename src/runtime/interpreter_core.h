@@ -75,6 +75,8 @@ class InterpreterCore : public std::enable_shared_from_this<InterpreterCore> {
   void requireOpen(const char* doing) const;
   bool tryBeginOperation() noexcept { return gate_.tryPass(); }
   void endOperation() noexcept;
+  /// How many operations are under way.
+  std::uint64_t operationsInside() const noexcept { return gate_.inside(); }
   /// The calling thread's PyThreadState here; made if there is none.
   void* threadState();
   /// Clears away what other threads have left behind. With the GIL.

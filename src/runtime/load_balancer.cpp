@@ -34,35 +34,57 @@ void LoadBalancer::setResourceLimit(std::size_t n) {
   limit_.store(n, std::memory_order_relaxed);
 }
 
+std::size_t LoadBalancer::preferred() const noexcept {
+  return lastUsed < limit() ? lastUsed : firstPlace() % limit();
+}
+
 bool LoadBalancer::takeIfFree(std::size_t where) noexcept {
   std::uint64_t none = 0;
-  return users_[where].count.compare_exchange_strong(none, 1, std::memory_order_acq_rel,
-                                                     std::memory_order_relaxed);
+  if (!users_[where].count.compare_exchange_strong(none, 1)) return false;
+  lastUsed = where;
+  return true;
+}
+
+int LoadBalancer::acquireFree() noexcept {
+  const std::size_t limit = this->limit();
+  std::size_t where = preferred();
+  for (std::size_t tried = 0; tried < limit; ++tried) {
+    if (users_[where].count.load(std::memory_order_relaxed) == 0 && takeIfFree(where)) [[likely]]
+      return static_cast<int>(where);
+    if (++where >= limit) where = 0;
+  }
+  return -1;
 }
 
 int LoadBalancer::acquire() noexcept {
-  const std::size_t limit = limit_.load(std::memory_order_relaxed);
-  std::size_t where = lastUsed;
-  if (where >= limit) [[unlikely]]
-    where = firstPlace() % limit;
-
-  std::size_t least = where;
+  if (const int free = acquireFree(); free >= 0) [[likely]]
+    return free;
+  const std::size_t limit = this->limit();
+  std::size_t where = preferred(), least = where;
   std::uint64_t fewest = UINT64_MAX;
   for (std::size_t tried = 0; tried < limit; ++tried) {
     const std::uint64_t now = users_[where].count.load(std::memory_order_relaxed);
-    if (now == 0 && takeIfFree(where)) {
-      lastUsed = where;
-      return static_cast<int>(where);
-    }
     if (now < fewest) {
       fewest = now;
       least = where;
     }
-    if (++where == limit) where = 0;
+    if (++where >= limit) where = 0;
   }
-  users_[least].count.fetch_add(1, std::memory_order_acq_rel);
+  users_[least].count.fetch_add(1);
   lastUsed = least;
   return static_cast<int>(least);
+}
+
+void LoadBalancer::join(int where) {
+  checked(where).count.fetch_add(1);
+  lastUsed = static_cast<std::size_t>(where);
+}
+
+bool LoadBalancer::joinIf(int where, std::size_t users) {
+  std::uint64_t expected = users;
+  if (!checked(where).count.compare_exchange_strong(expected, expected + 1)) return false;
+  lastUsed = static_cast<std::size_t>(where);
+  return true;
 }
 
 LoadBalancer::Users& LoadBalancer::checked(int where) const {
@@ -74,9 +96,9 @@ LoadBalancer::Users& LoadBalancer::checked(int where) const {
 
 void LoadBalancer::free(int where) {
   Users& users = checked(where);
-  if (users.count.fetch_sub(1, std::memory_order_acq_rel) != 0) [[likely]]
+  if (users.count.fetch_sub(1) != 0) [[likely]]
     return;
-  users.count.fetch_add(1, std::memory_order_acq_rel);
+  users.count.fetch_add(1);
   throw InvalidArgument("LoadBalancer: interpreter " + std::to_string(where) +
                         " is freed but has no user; free() must be called once for each acquire()");
 }

@@ -8,6 +8,8 @@
 
 #include "multipy/runtime/interpreter_manager.h"
 #include "multipy/runtime/load_balancer.h"
+#include "runtime/call_queue.h"
+#include "runtime/gil.h"
 #include "runtime/interpreter_core.h"
 #include "runtime/interpreter_recipe.h"
 
@@ -15,24 +17,25 @@ namespace multipy::runtime {
 
 struct ManagerState {
   ManagerState(InterpreterManagerOptions given, InterpreterRecipe prepared, std::size_t n)
-      : options(std::move(given)), recipe(std::move(prepared)), cores(n), balancer(n) {}
+      : options(std::move(given)), recipe(std::move(prepared)), cores(n), balancer(n), queue(balancer, cores) {}
 
   const InterpreterManagerOptions options;
   const InterpreterRecipe recipe;
   std::vector<std::shared_ptr<InterpreterCore>> cores;  // not changed once all are up
   LoadBalancer balancer;
+  CallQueue queue;
 };
 
 /// One interpreter of a manager, counted as in use by its balancer.
 class Reservation {
  public:
   explicit Reservation(ManagerState& manager) noexcept
-      : manager_(&manager), where_(manager.balancer.acquire()) {}
+      : manager_(&manager), where_(manager.queue.joinForSession()) {}
   Reservation(Reservation&& other) noexcept
       : manager_(std::exchange(other.manager_, nullptr)), where_(other.where_) {}
   Reservation& operator=(Reservation&&) = delete;
   ~Reservation() {
-    if (manager_) manager_->balancer.free(where_);
+    if (manager_) manager_->queue.leaveSession(where_);
   }
 
   const std::shared_ptr<InterpreterCore>& core() const noexcept { return manager_->cores[where_]; }
@@ -40,6 +43,27 @@ class Reservation {
  private:
   ManagerState* manager_;
   int where_;
+};
+
+/// The same for one call, which waits for it if all are busy.
+class Turn {
+ public:
+  Turn(ManagerState& manager, const CallCost& cost) noexcept
+      : manager_(manager), place_(manager.queue.enter(cost)) {}
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+  ~Turn() { manager_.queue.leave(place_); }
+
+  const std::shared_ptr<InterpreterCore>& core() const noexcept {
+    return manager_.cores[place_.where];
+  }
+  Entered::Pace pace() const noexcept {
+    return place_.hurried ? Entered::Pace::Hurried : Entered::Pace::Normal;
+  }
+
+ private:
+  ManagerState& manager_;
+  const CallQueue::Place place_;
 };
 
 }  // namespace multipy::runtime

@@ -35,7 +35,8 @@ class OperationGate {
   }
 
   bool closed() const noexcept { return word_.load() >= kClosed; }
-  bool empty() const noexcept { return (word_.load() & ~kClosed) == 0; }
+  std::uint64_t inside() const noexcept { return word_.load() & ~kClosed; }
+  bool empty() const noexcept { return inside() == 0; }
 
  private:
   static constexpr std::uint64_t kClosed = std::uint64_t{1} << 63;

@@ -1,5 +1,6 @@
 #include "runtime/replicated_state.h"
 
+#include <chrono>
 #include <utility>
 
 #include "multipy/runtime/Exception.h"
@@ -50,9 +51,9 @@ Obj ReplicatedState::objIn(const std::shared_ptr<SessionState>& session, const c
 
 at::IValue ReplicatedState::call(const char* method, at::ArrayRef<at::IValue> args,
                                  const KeywordArgument* named, std::size_t nNamed) {
-  const Reservation reservation(*manager);
-  const std::shared_ptr<InterpreterCore>& core = reservation.core();
-  const Entered inside(*core, "call a ReplicatedObj");
+  const Turn turn(*manager, cost);
+  const std::shared_ptr<InterpreterCore>& core = turn.core();
+  const Entered inside(*core, "call a ReplicatedObj", turn.pace());
   const InterpreterApi& api = core->api();
 
   // A reference of our own: while Python runs the GIL may be given up, and the
@@ -61,6 +62,9 @@ at::IValue ReplicatedState::call(const char* method, at::ArrayRef<at::IValue> ar
   api.incref(object);
   const OwnedHandle owned(api, object);
 
+  std::chrono::steady_clock::time_point begun;
+  const bool timed = cost.timesNext();
+  if (timed) begun = std::chrono::steady_clock::now();
   Failure failure;
   at::IValue result;
   bool done = false;
@@ -69,6 +73,7 @@ at::IValue ReplicatedState::call(const char* method, at::ArrayRef<at::IValue> ar
   } else if (const OwnedHandle bound(api, api.attr(object, method, failure)); bound) {
     done = api.callToIValue(bound.get(), args.data(), args.size(), named, nNamed, &result, failure);
   }
+  if (timed) cost.took(std::chrono::steady_clock::now() - begun);
   if (!done) [[unlikely]]
     throwFailure(failure, wantedBy());
   return result;

@@ -8,6 +8,7 @@
 
 #include "interpreter/interpreter_api.h"
 #include "multipy/runtime/replicated_obj.h"
+#include "runtime/call_cost.h"
 #include "runtime/handle_table.h"
 #include "runtime/manager_state.h"
 #include "runtime/package_source.h"
@@ -30,8 +31,8 @@ struct ReplicatedState {
   /// The same as an Obj of the session.
   Obj objIn(const std::shared_ptr<SessionState>& session, const char* doing);
 
-  /// Calls the object, or its method of that name if not null, on the
-  /// interpreter that the balancer picks.
+  /// Calls the object, or its method of that name if not null, on the interpreter
+  /// that the queue gives, perhaps after waiting for one.
   at::IValue call(const char* method, at::ArrayRef<at::IValue> args, const KeywordArgument* named,
                   std::size_t nNamed);
 
@@ -43,6 +44,7 @@ struct ReplicatedState {
   const std::shared_ptr<PackageSource> package;  // null: not from a package
   Pickled pickled;                               // not changed once made
   HandleTable objects;
+  CallCost cost;
 };
 
 }  // namespace multipy::runtime

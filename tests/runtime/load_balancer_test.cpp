@@ -65,6 +65,8 @@ TEST(LoadBalancer, RefusesWhatCannotBeRight) {
   expectError<InvalidArgument>([&] { balancer.setResourceLimit(0); }, {"limit is 0", "1 to"});
   expectError<InvalidArgument>([&] { balancer.setResourceLimit(3); }, {"limit is 3", "2"});
   expectError<InvalidArgument>([&] { balancer.free(2); }, {"no interpreter 2", "0 to 1"});
+  expectError<InvalidArgument>([&] { balancer.join(2); }, {"no interpreter 2", "0 to 1"});
+  expectError<InvalidArgument>([&] { balancer.joinIf(-1, 0); }, {"no interpreter -1"});
   expectError<InvalidArgument>([&] { balancer.free(-1); }, {"no interpreter -1"});
   expectError<InvalidArgument>([&] { balancer.free(0); }, {"interpreter 0", "no user"});
   EXPECT_EQ(balancer.users(0), 0u);
@@ -86,6 +88,29 @@ TEST(LoadBalancer, CountsAreExactUnderManyThreads) {
     });
   for (auto& thread : threads) thread.join();
   for (int where = 0; where < 3; ++where) EXPECT_EQ(balancer.users(where), 0u);
+}
+
+TEST(LoadBalancer, GivesAFreeOneOrNone) {
+  LoadBalancer balancer(2);
+  const std::set<int> given{balancer.acquireFree(), balancer.acquireFree()};
+  EXPECT_EQ(given, (std::set<int>{0, 1}));
+  EXPECT_EQ(balancer.acquireFree(), -1);
+  EXPECT_EQ(balancer.users(0) + balancer.users(1), 2u);
+  balancer.free(1);
+  EXPECT_EQ(balancer.acquireFree(), 1);
+  balancer.free(1);
+  balancer.setResourceLimit(1);
+  EXPECT_EQ(balancer.limit(), 1u);
+  EXPECT_EQ(balancer.acquireFree(), -1);
+}
+
+TEST(LoadBalancer, AnInterpreterCanBeJoined) {
+  LoadBalancer balancer(2);
+  balancer.join(1);
+  EXPECT_FALSE(balancer.joinIf(1, 0));
+  EXPECT_TRUE(balancer.joinIf(1, 1));
+  EXPECT_EQ(balancer.users(1), 2u);
+  EXPECT_EQ(balancer.users(0), 0u);
 }
 
 TEST(LoadBalancer, AsManyThreadsAsInterpretersSettleOnOneEach) {

@@ -29,8 +29,17 @@ class LoadBalancer {
   /// more than the constructor was given.
   void setResourceLimit(std::size_t n);
 
+  /// How many are given out: those that the constructor was given, or the limit.
+  std::size_t limit() const noexcept { return limit_.load(std::memory_order_relaxed); }
+
   /// One more user of the interpreter that is returned.
   int acquire() noexcept;
+  /// The same, of one that has no user; -1, and nothing counted, if all have.
+  int acquireFree() noexcept;
+  /// One more user of interpreter `where`. InvalidArgument if there is none such.
+  void join(int where);
+  /// The same if it has so many users until then; else false, and nothing counted.
+  bool joinIf(int where, std::size_t users);
 
   /// One user fewer. InvalidArgument if `where` is not one of the interpreters,
   /// or has no user.
@@ -43,6 +52,8 @@ class LoadBalancer {
   struct alignas(64) Users {  // one a cache line: they are written all the time
     std::atomic<std::uint64_t> count{0};
   };
+  /// Where to look first.
+  std::size_t preferred() const noexcept;
   bool takeIfFree(std::size_t where) noexcept;
   Users& checked(int where) const;
 

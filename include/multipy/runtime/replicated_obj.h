@@ -6,7 +6,10 @@
 // It holds the object pickled, and the tensors' memory once: each interpreter
 // that uses it unpickles its own Python object on first use and keeps it, all of
 // them over the same weights. A call picks an interpreter, enters it once,
-// converts, calls, converts back and leaves: no session and no Obj is made.
+// converts, calls, converts back and leaves: no session and no Obj is made. If all
+// interpreters are busy it waits in line, but never for a call that blocks, and not
+// long for one that takes much longer; a call made from inside an interpreter, by
+// Python or in an InterpreterSession::enter(), does not wait.
 //
 // A ReplicatedObj is a handle: copies refer to the same thing. When the last one
 // has gone, the interpreters give their objects up soon, without anyone waiting.
