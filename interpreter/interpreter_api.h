@@ -37,6 +37,7 @@ struct InterpreterConfig {
   /// "NAME=value" each: its own environment; without a value, the process's.
   std::optional<std::vector<std::string>> variables;
   bool isolated = false;            // as python -I
+  bool slimTorch = false;           // what serving does not use of torch is executed when used
   bool ownOutput = false;           // sys.stdout and sys.stderr lead to HostServices::output
   void* heapBegin = nullptr;        // reserved address space (PROT_NONE) for all Python memory
   std::size_t heapSize = 0;         // bytes
@@ -113,13 +114,13 @@ struct InterpreterApi {
   void (*release)();
   /// Does the calling thread hold this interpreter's GIL?
   bool (*holdsGil)();
-  /// With the GIL: clears and frees the state of a thread that has ended.
   /// Did nobody hold the GIL just now?
   bool (*gilIsFree)();
   /// The same as acquire and release for a call that shares the interpreter with a much
   /// longer one, and shall not wait for it. One such call at a time.
   void (*acquireInAHurry)(void* threadState);
   void (*releaseInAHurry)();
+  /// With the GIL: clears and frees the state of a thread that has ended.
   void (*discardThreadState)(void* threadState);
 
   // --- objects, with the GIL

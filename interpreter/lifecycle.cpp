@@ -90,6 +90,14 @@ PyStatus start(const InterpreterConfig& given) {
   return status;
 }
 
+bool makeSlim() {
+  // The second imports the first.
+  const auto postponed = Reference::take(ourModule("_multipy_postponed"));
+  const auto slim = Reference::take(postponed ? ourModule("_multipy_slim") : nullptr);
+  return Reference::take(slim ? PyObject_CallMethod(slim.get(), "install", nullptr) : nullptr)
+             .get() != nullptr;
+}
+
 bool runBootstrap(const InterpreterConfig& config, Failure& failure) {
   const SignalsAreTheHosts untouched;
   const auto paths = Reference::take(PyList_New(0));
@@ -104,8 +112,9 @@ bool runBootstrap(const InterpreterConfig& config, Failure& failure) {
   const auto bootstrap = Reference::take(PyErr_Occurred() ? nullptr : ourModule("_multipy_bootstrap"));
   const auto done = Reference::take(
       bootstrap ? PyObject_CallMethod(bootstrap.get(), "start", "O", paths.get()) : nullptr);
-  if (!done) takePythonError(failure);
-  return static_cast<bool>(done);
+  if (done && (!config.slimTorch || makeSlim())) return true;
+  takePythonError(failure);
+  return false;
 }
 
 }  // namespace

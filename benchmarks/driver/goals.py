@@ -23,6 +23,7 @@ SINGLE = (
     ("further interpreter with torch, over a fresh process: time", "≤ 0.6", "ready_ratio", {"strategy": "multipy"}),
     ("bare interpreter ready, ms", "≤ 10", "bare_ready_ms", {}),
     ("PSS of each further interpreter with torch, MB", "≤ 85", "extra_interpreter_pss_mb", {"strategy": "multipy"}),
+    ("the same with InterpreterOptions::slimTorch", "≤ 45", "extra_interpreter_pss_mb", {"strategy": "multipy, slim"}),
     ("PSS of a further replica over its weights", "≤ 0.02", "weights_ratio", {}),
     ("pure Python (primes) in an interpreter, over plain Python's speed", "≥ 1.0", "python_speed", {}),
 )  # fmt: skip

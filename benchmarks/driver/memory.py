@@ -6,6 +6,7 @@ from processes import Asked, multipy, rival
 from results import Key, Results
 
 PROCESSES = ("fresh process", "forkserver worker")
+SLIM = "multipy, slim"  # InterpreterOptions::slimTorch
 
 
 def _workers(plan, kind: str) -> Asked:
@@ -13,7 +14,7 @@ def _workers(plan, kind: str) -> Asked:
 
 
 def _derive_over_fresh(results: Results, metric: str, unit: str, keys: dict[str, Key]) -> None:
-    for name in ("multipy", "forkserver worker"):
+    for name in ("multipy", SLIM, "forkserver worker"):
         results.derive(Key(metric, name, unit=unit), keys[name], keys["fresh process"], lambda a, b: a / b)
 
 
@@ -21,7 +22,7 @@ def ready(plan, results: Results) -> None:
     """Seconds until one more can work with torch; the first of each kind, which
     warms caches and starts the fork server, is left out."""
     plan.say("making interpreters and processes ready")
-    times = {name: Key("ready_s", name, unit="s") for name in ("multipy", *PROCESSES)}
+    times = {name: Key("ready_s", name, unit="s") for name in ("multipy", SLIM, *PROCESSES)}
     bare = Key("bare_ready_ms", "multipy, no torch", unit="ms")
     with contextlib.ExitStack() as stack:
         program = stack.enter_context(multipy(plan))
@@ -29,10 +30,12 @@ def ready(plan, results: Results) -> None:
         forked = stack.enter_context(_workers(plan, "forkserver"))
         for repeat in range(plan.repeats + 1):
             started, imported = program.ask("extra"), program.ask("extra_torch")
+            slim = program.ask("extra_slim") + program.ask("extra_torch")
             other, worker = fresh.ask("start"), forked.ask("start")
             if repeat > 0:
                 results.add(bare, started * 1000)
                 results.add(times["multipy"], started + imported)
+                results.add(times[SLIM], slim)
                 results.add(times["fresh process"], other)
                 results.add(times["forkserver worker"], worker)
     _derive_over_fresh(results, "ready_ratio", "x of a fresh process", times)
@@ -54,9 +57,10 @@ def footprint(plan, results: Results) -> None:
             one_more()
             results.add(steps[name], process.pss_mb() - before)
 
-    with multipy(plan) as program:
-        commands = ("extra", "extra_torch", "collect")
-        measure("multipy", program, lambda: [program.ask(command) for command in commands])
+    for name, start in (("multipy", "extra"), (SLIM, "extra_slim")):
+        with multipy(plan) as program:
+            commands = (start, "extra_torch", "collect")
+            measure(name, program, lambda: [program.ask(command) for command in commands])
     with _workers(plan, "fresh") as fresh:
         measure("fresh process", fresh, lambda: fresh.ask("start"))
     with _workers(plan, "forkserver") as forked:

@@ -25,7 +25,8 @@
 //                                   its GIL, by M threads
 //   handoff M PLACES S              ns (handoff.h)
 //   detach S                        ns
-//   extra | extra_torch | collect   one more interpreter, step by step: seconds (pools.h)
+//   extra | extra_slim | extra_torch | collect
+//                                   one more interpreter, step by step: seconds (pools.h)
 #pragma once
 
 #include <map>

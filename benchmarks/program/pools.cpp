@@ -108,9 +108,11 @@ runtime::Interpreter& Extras::last() {
   return interpreters_.back();
 }
 
-double Extras::start() {
+double Extras::start(bool slim) {
+  runtime::InterpreterOptions options;
+  options.slimTorch = slim;
   const Stopwatch stopwatch;
-  interpreters_.emplace_back(std::make_shared<runtime::NoopEnvironment>());
+  interpreters_.emplace_back(std::make_shared<runtime::NoopEnvironment>(), options);
   auto session = last().acquireSession();
   session.global("builtins", "abs")({-1}).toIValue();
   return stopwatch.seconds();

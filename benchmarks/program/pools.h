@@ -58,7 +58,7 @@ class Extras {
   Extras();
   ~Extras();
 
-  double start();        // one more, and one call of a Python function in it
+  double start(bool slim);  // one more, and one call of a Python function in it
   double importTorch();  // torch imported in the last one, and one operator called
   double collect();      // Python's garbage collected there
 

@@ -99,6 +99,7 @@ void InterpreterCore::initialize(const InterpreterRecipe& recipe,
   config.arguments = options.arguments;
   if (options.environmentVariables) config.variables = asStrings(*options.environmentVariables);
   config.isolated = options.isolated;
+  config.slimTorch = options.slimTorch;
   config.ownOutput = options.output != nullptr;
   config.heapBegin = heap.begin;
   config.heapSize = heap.size;

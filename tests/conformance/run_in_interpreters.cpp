@@ -1,6 +1,7 @@
 // Runs one Python module's report() in N interpreters of one process at once.
 //
-//   run_in_interpreters --interpreters N [--rounds R] --report DIR [--path P]... MODULE ARG...
+//   run_in_interpreters --interpreters N [--rounds R] [--slim-torch] --report DIR [--path P]...
+//                       MODULE ARG...
 //
 // N threads, each with a session of its own interpreter, are released together;
 // each imports MODULE (the --path directories are on sys.path), calls
@@ -40,6 +41,7 @@ class UsageError : public std::runtime_error {
 struct Options {
   int interpreters = 0;
   int rounds = 1;
+  bool slimTorch = false;
   fs::path reports;
   std::vector<std::string> paths;
   std::string module;
@@ -60,6 +62,11 @@ Options parse(const std::vector<std::string>& words) {
   std::size_t i = 0;
   for (; i < words.size() && words[i].starts_with("--"); i += 2) {
     const std::string& option = words[i];
+    if (option == "--slim-torch") {
+      options.slimTorch = true;
+      --i;  // it has no value
+      continue;
+    }
     if (i + 1 == words.size()) throw UsageError(option + " needs a value");
     const std::string& value = words[i + 1];
     if (option == "--interpreters") options.interpreters = positiveNumber(option, value);
@@ -120,7 +127,10 @@ bool runRound(const InterpreterSession& session, const Options& options, int rou
 }
 
 bool run(const Options& options) {
-  InterpreterManager manager(options.interpreters, std::make_shared<PythonWithPaths>(options.paths));
+  InterpreterManagerOptions chosen;
+  chosen.environment = std::make_shared<PythonWithPaths>(options.paths);
+  chosen.interpreters.slimTorch = options.slimTorch;
+  InterpreterManager manager(options.interpreters, chosen);
   std::barrier together(options.interpreters);
   std::vector<char> succeeded(options.interpreters, true);
   std::vector<std::exception_ptr> failures(options.interpreters);
@@ -153,7 +163,7 @@ int main(int count, char** words) try {
 } catch (const UsageError& error) {
   std::fprintf(stderr,
                "run_in_interpreters: %s\nusage: run_in_interpreters --interpreters N [--rounds R] "
-               "--report DIR [--path P]... MODULE ARG...\n",
+               "[--slim-torch] --report DIR [--path P]... MODULE ARG...\n",
                error.what());
   return 2;
 } catch (const std::exception& error) {

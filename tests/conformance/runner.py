@@ -71,7 +71,7 @@ pathlib.Path(job["target"]).write_text(made, "utf-8")
 """
 
 
-def plain(module, arguments=(), paths=(), *, timeout=TIMEOUT, environment=None):
+def plain(module, arguments=(), paths=(), *, timeout=TIMEOUT, environment=None, options=("-I",)):
     """report() of `module` in a fresh process of this Python."""
     with tempfile.TemporaryDirectory(prefix="conformance-") as folder:
         target = pathlib.Path(folder, "report")
@@ -81,8 +81,7 @@ def plain(module, arguments=(), paths=(), *, timeout=TIMEOUT, environment=None):
             "module": module,
             "arguments": list(arguments),
         }
-        # Isolated, as interpreters are.
-        command = [sys.executable, "-I", "-c", _PLAIN, json.dumps(job)]
+        command = [sys.executable, *options, "-c", _PLAIN, json.dumps(job)]
         what = f"{module}.report({list(arguments)}) in plain Python"
         status, output = _run(command, what, timeout, environment, dict)
         if status == 0 and target.exists():
@@ -93,11 +92,21 @@ def plain(module, arguments=(), paths=(), *, timeout=TIMEOUT, environment=None):
 
 
 def in_interpreters(
-    executable, module, arguments=(), paths=(), *, interpreters=4, rounds=1, timeout=TIMEOUT, environment=None
+    executable,
+    module,
+    arguments=(),
+    paths=(),
+    *,
+    interpreters=4,
+    rounds=1,
+    timeout=TIMEOUT,
+    environment=None,
+    slim_torch=False,
 ):
     """{(round, interpreter): report()} of `module` in `interpreters` at once, `rounds` times."""
     with tempfile.TemporaryDirectory(prefix="conformance-") as folder:
         command = [str(executable), "--interpreters", str(interpreters), "--rounds", str(rounds), "--report", folder]
+        command += ["--slim-torch"] if slim_torch else []
         for path in paths:
             command += ["--path", str(path)]
         command += [module, *arguments]

@@ -1,0 +1,488 @@
+"""Modules that are found when they are imported and executed when they are first used.
+
+A package that is started by start_with() imports, while it starts, modules which most
+programs never use. Those that it was told to postpone are put into sys.modules without
+having been executed:
+
+    import big.part              the module object is there, empty
+    from big.part import name    stands for the name: a Promised object
+    big.part.anything            executes it: from then on it is an ordinary module
+
+Modules are postponed in groups. The first use of one, by whatever thread and whatever
+way of reaching it, executes all of its group, in the order in which the package's start
+came across them: the order of plain Python. While a group is being executed its imports
+are plain Python's as well, so that what it needs of other groups is executed first. So
+nobody sees another order of side effects than plain Python's, only a later time. What
+has to happen without anybody touching a module is the package's to say (`hooks`).
+
+A Promised object is called, subclassed, subscripted and asked for attributes as what it
+stands for, which executes the group. isinstance() with it is false until then, and that
+without executing anything: nobody can have made an instance. When the group has been
+executed, the real objects take the places of the Promised ones in the modules that
+imported them.
+
+Threads: a group has a lock of the import system's kind, which sees a deadlock coming and
+then lets the thread have what is there so far, as for any module being imported.
+"""
+
+import opcode
+import sys
+import types
+from _thread import get_ident
+from importlib import _bootstrap, import_module
+from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader, SourcelessFileLoader
+
+_Module = types.ModuleType
+_IMPORT_FROM = opcode.opmap["IMPORT_FROM"]
+# Known of a module before it is executed: without a use, and where an import only asks
+# whether there is such a module.
+_ITS_OWN = frozenset(("__name__", "__package__", "__loader__", "__file__", "__cached__"))
+_ASKED_BY_IMPORTS = frozenset(("__spec__", "__path__"))
+
+_package = None  # what is started by start_with()
+_NOT_YET = 0  # no thread's number
+_starting = _NOT_YET  # the thread that does, then None
+_executing = {}  # thread -> how many groups it is executing
+
+
+class Package:
+    """What start_with() is to do; a class of the package's own knows it."""
+
+    name = ""
+    groups = {}  # prefix of modules' names -> name of their group
+    at_once = frozenset()  # modules within those prefixes that are executed as ever
+    answers = {}  # (module, name) -> what may be had for it without executing the module
+    answers_at_start = {}  # the same, of the package's start
+    made_by = {}  # module that C code makes -> module that calls this code
+    promised_in = {}  # function -> names it gets as Promised ones, after the start, too
+    exact = ()  # modules whose promised names are called by who looks at his caller's frame
+    further = ()  # modules that plain Python's start comes to by what is postponed
+
+    def started(self):
+        """Runs when the package has been executed, in the thread that did it."""
+
+    def before(self, group):
+        """Runs before a group is executed, and `after` it."""
+
+    def after(self, group):
+        pass
+
+
+def start_with(package):
+    """From now on: import package.name starts it so. Once per interpreter."""
+    global _package
+    _package = package
+    sys.meta_path.insert(0, _Finder)
+
+
+def execute(group):
+    """Executes a group by its name, if that has not been done."""
+    if group in Group.by_name:
+        Group.by_name[group].execute()
+
+
+def is_executed(group):
+    return group in Group.by_name and Group.by_name[group].done
+
+
+class Group:
+    by_name = {}
+
+    def __init__(self, name):
+        self.name = name
+        self.executor = None  # the thread that executes it
+        self.done = False
+        self._modules = []  # in order
+        self._begun = set()  # their names
+        self._lock = _bootstrap._ModuleLock(f"<postponed: {name}>")
+
+    @classmethod
+    def of(cls, name):
+        """Of a module; None if it is not postponed."""
+        if name in _package.at_once:
+            return None
+        while name:
+            if name in _package.groups:
+                group = _package.groups[name]
+                if group not in cls.by_name:
+                    cls.by_name[group] = Group(group)
+                return cls.by_name[group]
+            name = name.rpartition(".")[0]
+        return None
+
+    def add(self, module):
+        self._modules.append(module)
+        _Module.__setattr__(module, "__class__", Postponed)
+
+    def has_begun(self, name):
+        return name in self._begun
+
+    def execute(self, wanted=None):
+        """Executes all of it; if this thread is at it already, `wanted` before the rest."""
+        me = get_ident()
+        if self.executor == me:
+            if wanted is not None:
+                self._execute(wanted)
+            return
+        try:
+            self._lock.acquire()
+        except _bootstrap._DeadlockError:
+            return
+        try:
+            if not self.done:
+                self._execute_all(me)
+        finally:
+            self._lock.release()
+
+    def _execute_all(self, me):
+        self.executor = me
+        _executing[me] = _executing.get(me, 0) + 1
+        try:
+            _package.before(self.name)
+            for module in self._modules:
+                if _names(module)["__name__"] not in _package.made_by:
+                    self._execute(module)
+            self.done = True
+            for module in self._modules:  # made by now by those
+                if type(module) is Postponed:
+                    _settle(module)
+            _package.after(self.name)
+            for name in _package.exact:
+                if type(sys.modules.get(name)) is _Exact:
+                    _look_after(sys.modules[name])
+        finally:
+            self.executor = None
+            _executing[me] -= 1
+            if not _executing[me]:
+                del _executing[me]
+
+    def _execute(self, module):
+        names = _names(module)
+        name = names["__name__"]
+        if name in self._begun:
+            return
+        _execute_parent(name)
+        if name in self._begun:
+            return
+        self._begun.add(name)
+        maker = _package.made_by.get(name)
+        if maker:
+            made = import_module(maker)
+            if type(made) is Postponed:
+                Group.of(maker).execute(made)
+            return
+        spec = names["__spec__"]
+        spec._initializing = True  # for the messages about circular imports
+        try:
+            spec.loader.exec_module(module)
+        except BaseException:
+            self._begun.discard(name)  # the next use tries again, as the next import would
+            raise
+        finally:
+            spec._initializing = False
+        _settle(module)
+
+
+def _execute_parent(name):
+    parent = sys.modules.get(name.rpartition(".")[0])
+    if type(parent) is Postponed:
+        Group.of(_names(parent)["__name__"]).execute(parent)
+
+
+def _names(module):
+    return _Module.__getattribute__(module, "__dict__")
+
+
+def _settle(module):
+    """It has been executed: it becomes an ordinary module, and what was promised is kept."""
+    if type(module) is Postponed:  # it may have given itself another class
+        _Module.__setattr__(module, "__class__", _Module)
+    for promised in _promised.pop(_names(module)["__name__"], {}).values():
+        real = _real(promised)
+        for names in _slot(promised, "_importers"):
+            for key in [key for key, value in names.items() if value is promised]:
+                names[key] = real
+
+
+def _is_starting():
+    me = get_ident()
+    return _starting == me and me not in _executing
+
+
+class Postponed(_Module):
+    """A module that has not been executed, or is just being."""
+
+    def __getattribute__(self, name):
+        if name == "__class__":
+            return Postponed
+        names = _names(self)
+        group = Group.of(names["__name__"])
+        if group.executor == get_ident() and group.has_begun(names["__name__"]):
+            return _Module.__getattribute__(self, name)
+        if name in _ITS_OWN and name in names:
+            return names[name]
+        if get_ident() not in _executing:
+            if name in _ASKED_BY_IMPORTS:
+                if name in names:
+                    return names[name]
+                if name == "__path__":
+                    raise AttributeError(name)
+            if isinstance(names.get(name), _Module):  # import a.b.c as d
+                return names[name]
+            found, value = _promise_or_answer(self, name, sys._getframe(1))
+            if found:
+                return value
+        group.execute(self)
+        return _Module.__getattribute__(self, name)
+
+    def __delattr__(self, name):
+        Group.of(_names(self)["__name__"]).execute(self)
+        _Module.__delattr__(self, name)
+
+
+def _promise_or_answer(module, name, caller):
+    """(whether there is one, and it), for a use that need not execute the module."""
+    module_name = _names(module)["__name__"]
+    imports = caller.f_code.co_code[caller.f_lasti] == _IMPORT_FROM
+    function = (caller.f_globals.get("__name__"), caller.f_code.co_name)
+    if (module_name, name) in _package.answers and not imports:
+        return True, _package.answers[module_name, name]
+    if not _is_starting():
+        promised = name in _package.promised_in.get(function, ())
+        return promised, promised and _promise(module, module_name, name, caller)
+    if (module_name, name) in _package.answers_at_start:
+        return True, _package.answers_at_start[module_name, name]
+    if imports:
+        return True, _promise(module, module_name, name, caller)
+    # The import system asks whether to import a submodule. Whether the name is one, and not
+    # something of the module itself, is to be seen when that has been executed.
+    return function[1] == "_handle_fromlist" and name != "__all__", None
+
+
+# --- names from from-imports
+
+_promised = {}  # module's name -> {name -> Promised}
+_slot = object.__getattribute__
+
+
+def _promise(module, module_name, name, caller):
+    of_module = _promised.setdefault(module_name, {})
+    if name not in of_module:
+        of_module[name] = Promised(module, name)
+    promised = of_module[name]
+    _slot(promised, "_importers").append(caller.f_globals)
+    return promised
+
+
+def _real(promised):
+    module, name = _slot(promised, "_module"), _slot(promised, "_name")
+    try:
+        return getattr(module, name)
+    except AttributeError:
+        return import_module(f"{module.__name__}.{name}")
+
+
+def _is_kept(promised):
+    module = _slot(promised, "_module")
+    return type(module) is not Postponed or Group.of(_names(module)["__name__"]).has_begun(
+        _names(module)["__name__"]
+    )
+
+
+def _asked_by_typing():
+    """Annotations: typing looks at all that it is given, and needs to know nothing of it."""
+    return sys._getframe(2).f_globals.get("__name__") in ("typing", "typing_extensions")
+
+
+class Promised:
+    """Stands for a name of a module that has not been executed."""
+
+    __slots__ = ("_module", "_name", "_importers")
+
+    def __init__(self, module, name):
+        object.__setattr__(self, "_module", module)
+        object.__setattr__(self, "_name", name)
+        object.__setattr__(self, "_importers", [])
+
+    def __getattribute__(self, name):
+        if name == "__mro_entries__":
+            return lambda bases: (_real(self),)
+        if _asked_by_typing() and not _is_kept(self):
+            return _slot(self, name)
+        return getattr(_real(self), name)
+
+    def __setattr__(self, name, value):
+        setattr(_real(self), name, value)
+
+    def __delattr__(self, name):
+        delattr(_real(self), name)
+
+    def __instancecheck__(self, instance):
+        return _is_kept(self) and isinstance(instance, _real(self))
+
+    def __subclasscheck__(self, cls):
+        return _is_kept(self) and issubclass(cls, _real(self))
+
+    def __call__(self, *arguments, **keywords):
+        return _real(self)(*arguments, **keywords)
+
+    def __eq__(self, other):
+        if self is other or _asked_by_typing():
+            return self is other
+        return _real(self) == other
+
+    def __hash__(self):
+        return id(self) if _asked_by_typing() else hash(_real(self))
+
+    def __or__(self, other):
+        import typing
+
+        return typing.Union[self, other]
+
+    def __ror__(self, other):
+        import typing
+
+        return typing.Union[other, self]
+
+    def __getitem__(self, key):
+        return _real(self)[key]
+
+    def __setitem__(self, key, value):
+        _real(self)[key] = value
+
+    def __delitem__(self, key):
+        del _real(self)[key]
+
+    def __contains__(self, item):
+        return item in _real(self)
+
+    def __iter__(self):
+        return iter(_real(self))
+
+    def __bool__(self):
+        return bool(_real(self))
+
+    def __len__(self):
+        return len(_real(self))
+
+    def __enter__(self):
+        return _real(self).__enter__()
+
+    def __exit__(self, *error):
+        return _real(self).__exit__(*error)
+
+    def __repr__(self):
+        return repr(_real(self))
+
+    def __reduce_ex__(self, protocol):
+        import copy
+
+        return copy.copy, (_real(self),)  # of a class or a function: itself
+
+
+class _Exact(_Module):
+    """Of a module that has been executed: whoever takes a promised name from it gets the real
+    object, and what he calls sees him as its caller."""
+
+    def __getattribute__(self, name):
+        value = _Module.__getattribute__(self, name)
+        return _real(value) if type(value) is Promised and not _is_starting() else value
+
+
+def _look_after(module):
+    promises = any(type(value) is Promised for value in _names(module).values())
+    _Module.__setattr__(module, "__class__", _Exact if promises else _Module)
+
+
+# --- finding
+
+class _Finder:
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        if name == _package.name:
+            return _package_spec(name, path, target)
+        if _starting is _NOT_YET:
+            return None
+        group = Group.of(name)
+        if group is None or group.done or group.executor == get_ident():
+            return None
+        if _is_starting():
+            return _with_loader(name, path, _PostponingLoader)
+        # A module that the start would not have come to by itself, but its group might.
+        group.execute()
+        return _AlreadyThere.spec_of(name) if name in sys.modules else None
+
+
+def _package_spec(name, path, target):
+    for finder in sys.meta_path[sys.meta_path.index(_Finder) + 1 :]:
+        spec = finder.find_spec(name, path, target)
+        if spec is not None and hasattr(spec.loader, "exec_module"):
+            spec.loader = _PackageLoader(spec.loader)
+        if spec is not None:
+            return spec
+    return None
+
+
+def _with_loader(name, path, loader):
+    spec = PathFinder.find_spec(name, path)
+    if spec is not None and isinstance(spec.loader, (SourceFileLoader, SourcelessFileLoader)):
+        spec.loader = loader(spec.loader)
+    return spec
+
+
+class _PostponingLoader:
+    def __init__(self, real):
+        self._real = real
+
+    def create_module(self, spec):
+        return None
+
+    def exec_module(self, module):
+        module.__loader__ = module.__spec__.loader = self._real
+        Group.of(module.__name__).add(module)
+
+
+class _PackageLoader(_PostponingLoader):
+    def exec_module(self, module):
+        global _starting
+        module.__loader__ = module.__spec__.loader = self._real
+        for name in _package.made_by:
+            made = sys.modules[name] = _Module(name)
+            made.__spec__ = ModuleSpec(name, None)
+            Group.of(name).add(made)
+        _starting = get_ident()
+        try:
+            self._real.exec_module(module)
+            for name in _package.further:
+                try:
+                    import_module(name)
+                except ModuleNotFoundError:
+                    pass  # of another version
+            _package.started()
+            for name in _package.exact:
+                _look_after(sys.modules[name])
+        finally:
+            _starting = None
+
+
+class _AlreadyThere:
+    """Gives the import system a module that has been imported while it was being looked for."""
+
+    def __init__(self, module):
+        self._module = module
+        self._spec = module.__spec__
+
+    @classmethod
+    def spec_of(cls, name):
+        # The import system goes on with the module's own __spec__ rather than with the one
+        # that it is given, and would execute it again.
+        module = sys.modules[name]
+        spec = ModuleSpec(name, cls(module))
+        _names(module)["__spec__"] = spec  # its class may allow no such assignment
+        return spec
+
+    def create_module(self, spec):
+        return self._module
+
+    def exec_module(self, module):
+        _names(module)["__spec__"] = self._spec

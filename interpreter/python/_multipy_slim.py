@@ -1,0 +1,222 @@
+"""What of torch is postponed in slim interpreters (InterpreterOptions::slimTorch).
+
+A model that is called eagerly uses tensors, torch.nn and autograd. The rest, more than
+half of what `import torch` executes, is executed when it is first used
+(_multipy_postponed.py).
+
+How the table was made: one module after the other of those that take memory was
+postponed, until torch's start touched none of them any more. Nothing in it is needed for
+correctness: a module that is missing here is executed at once, and a use of one that is
+here executes it. What is needed are the hooks: what those modules do to others while they
+are executed. They were found by comparing what can be seen without them after a plain and
+a slim import: the dispatcher's registrations, operators, pytree's types, torch's names.
+"""
+
+import importlib
+import sys
+
+import _multipy_postponed as postponed
+
+_GROUPS = {
+    # Graphs, tracing, fake tensors, decompositions: each imports most of the others.
+    "graphs": """torch._custom_op torch._custom_ops torch._decomp torch._dispatch torch._export
+        torch._functorch torch._higher_order_ops torch._native torch._prims torch._refs
+        torch._library.fake_profile torch._prims_common.wrappers torch._meta_registrations
+        torch._subclasses torch.export torch.func torch.fx torch.nested torch.utils._debug_mode
+        torch.utils._thunk""",
+    "operators": "torch._library.custom_ops torch._library.infer_schema torch._library.triton",
+    "distributed": """torch._C._distributed_autograd torch._C._distributed_c10d
+        torch._C._distributed_rpc torch.distributed torch.monitor torch.nn.parallel""",
+    "quantization": """torch.ao torch.nn.intrinsic torch.nn.qat torch.nn.quantizable
+        torch.nn.quantized torch.quantization""",
+    "torchscript": "torch.jit",
+}
+# Each a group of its own.
+_ALONE = """
+    torch._guards torch._linalg_utils torch._lobpcg torch._strobelight torch._tensor_iterator
+    torch.autograd.profiler_legacy torch.compiler._cache torch.cuda._memory_viz torch.cuda.jiterator
+    torch.cuda.nccl torch.cuda.nvtx torch.cuda.tunable torch.distributions torch.hub torch.masked
+    torch.mps torch.mtia torch.optim torch.package torch.profiler torch.quasirandom torch.signal
+    torch.sparse torch.special torch.testing torch.utils._appending_byte_serializer
+    torch.utils._content_store torch.utils.backend_registration torch.utils.bundled_inputs
+    torch.utils.checkpoint torch.utils.cpp_extension torch.utils.data torch.utils.model_zoo
+    torch.xpu torchgen
+    argparse asyncio email http importlib.metadata._adapters shutil ssl tarfile tempfile timeit
+    tqdm unittest urllib
+    numpy.ctypeslib numpy.fft numpy.ma numpy.polynomial numpy.random
+"""
+# Of those groups, what torch's start itself uses.
+_AT_ONCE = """
+    torch._functorch.pyfunctorch torch.fx.experimental.sym_node torch.jit torch.jit._async
+    torch.jit._builtins torch.package._mangling
+"""
+# What plain Python's start comes to by way of what is postponed: names that programs find
+# in modules which are not.
+_FURTHER = """
+    torch._custom_op torch._custom_ops torch._decomp torch._dispatch torch._environment
+    torch._export torch._prims torch._refs torch._subclasses torch._tensor_iterator torch.monitor
+    torch._library.fake_profile torch._native torch._prims_common.wrappers
+    torch.autograd.profiler_legacy torch.cuda.nccl
+    torch.fx.experimental.proxy_tensor torch._subclasses.functional_tensor
+    torch._subclasses.schema_check_mode torch._subclasses.fake_tensor
+    torch.nested._internal.nested_tensor
+    torch.jit._check torch.jit._dataclass_impls torch.jit._monkeytype_config
+    torch.jit._recursive torch.jit._state torch.jit.annotations torch.jit.frontend
+    torch.utils._appending_byte_serializer torch.utils._config_module torch.utils._content_store
+    torch.utils._debug_mode torch.utils._dtype_abbrs torch.utils._exposed_in
+    torch.utils._import_utils torch.utils._inspect torch.utils._mode_utils torch.utils._stats
+    torch.utils._thunk torch.utils.checkpoint torch.utils.weak
+"""
+
+
+def _c_has(name):
+    return hasattr(sys.modules["torch._C"], name)
+
+
+class _Torch(postponed.Package):
+    name = "torch"
+    groups = {
+        # Registers kernels for meta tensors, and nothing else.
+        "torch.distributed._meta_registrations": "graphs",
+        **{prefix: group for group, prefixes in _GROUPS.items() for prefix in prefixes.split()},
+        **{prefix: prefix for prefix in _ALONE.split()},
+    }
+    at_once = frozenset(_AT_ONCE.split())
+    exact = ("torch.jit", "torch.library")
+    further = _FURTHER.split()
+    made_by = {
+        "torch._C._distributed_c10d": "torch.distributed",
+        "torch._C._distributed_rpc": "torch.distributed.rpc",
+        "torch._C._distributed_autograd": "torch.distributed.autograd",
+    }
+    answers = {
+        ("torch.distributed", "is_available"): lambda: _c_has("_c10d_init"),
+        ("torch.distributed.rpc", "is_available"): lambda: _c_has("_rpc_init"),
+    }
+    answers_at_start = {
+        # Asked to add two functions to TorchScript's builtins: _complete_builtins() does.
+        ("torch.distributed.autograd", "is_available"): lambda: False,
+    }
+    # What eager code asks no more of than whether something is an instance of it.
+    promised_in = {
+        ("torch._guards", "active_fake_mode"): ("FakeTensorMode",),
+        ("torch._guards", "detect_fake_mode"): ("FakeTensor", "FakeTensorMode", "get_plain_tensors"),
+        ("torch._tensor", "__reduce_ex__"): ("FakeTensor",),
+        ("torch._tensor", "_reduce_ex_internal"): ("FakeTensor", "FunctionalTensor"),
+        ("torch._tensor_str", "_str_intern"): ("FakeTensor",),
+        ("torch._tensor_str", "_tensor_str"): ("FakeTensor",),
+        ("torch.autograd", "_calculate_shape"): ("NestedTensor",),
+        ("torch.autograd", "_make_grads"): ("NestedTensor",),
+        ("torch.nn.modules.module", "_apply"): ("FakeTensor",),
+        ("torch.utils._python_dispatch", "_disable_current_modes"): (
+            "FunctionalTensorMode",
+            "SchemaCheckMode",
+            "ProxyTorchDispatchMode",
+        ),
+    }
+
+    def __init__(self):
+        self._undo = []  # of what stands in for the group "graphs"
+
+    def started(self):
+        self._let_c_code_ask_once()
+        self._let_there_be_generators()
+        self._stand_in_for_c_modules()
+        self._wait_for_meta_tensors()
+        self._wait_for_operators()
+        self._wait_for_sizes_in_trees()
+
+    def before(self, group):
+        if group == "graphs":
+            for undo in self._undo:
+                undo()
+            self._undo.clear()
+
+    def after(self, group):
+        if group == "distributed" and _c_has("_dist_autograd_init"):
+            self._complete_builtins()
+
+    def _let_c_code_ask_once(self):
+        """The first number that meets a tensor makes torch look for numpy, within the
+        initialisation of a static variable, for which other threads would wait with the
+        GIL. Plain Python's start does so by chance."""
+        sys.modules["torch"].zeros(1).add(1)
+
+    def _let_there_be_generators(self):
+        """torch._prims.rng_prims says what torch.Generator's metaclass is, and torch makes
+        none without."""
+        set_metaclass = getattr(sys.modules["torch._C"], "_set_generator_metaclass", None)
+        if set_metaclass:
+            set_metaclass(importlib.import_module("torch._opaque_base").OpaqueBaseMeta)
+
+    def _stand_in_for_c_modules(self):
+        torch_c = sys.modules["torch._C"]
+        made = {
+            "torch._C._distributed_c10d": "_c10d_init",
+            "torch._C._distributed_rpc": "_rpc_init",
+            "torch._C._distributed_autograd": "_dist_autograd_init",
+        }
+        for name, function in made.items():
+            if hasattr(torch_c, function):
+                setattr(torch_c, name.rpartition(".")[2], sys.modules[name])
+            else:
+                del sys.modules[name]
+
+    def _wait_for_meta_tensors(self):
+        """torch._meta_registrations gives 1,350 operators kernels for the device meta. None of
+        them can be called before there is a meta tensor, and these two make the first one."""
+        torch = sys.modules["torch"]
+        library = torch._C._dispatch_library("IMPL", "aten", "", __file__, 0)
+        meta = torch._C.DispatchKeySet(torch._C.DispatchKey.Meta)
+        for name, overload in (("empty", "memory_format"), ("empty_strided", "default")):
+            operator = getattr(getattr(torch.ops.aten, name), overload)
+
+            def first(*arguments, _operator=operator, **keywords):
+                postponed.execute("graphs")
+                return _operator.redispatch(meta, *arguments, **keywords)
+
+            suffix = "" if overload == "default" else f".{overload}"
+            library.impl(name + suffix, "Meta", first, False)
+        self._undo.append(library.reset)
+
+    def _wait_for_operators(self):
+        """Some are defined by what is postponed: torch.ops.prims.add, torch.ops.higher_order.cond."""
+        torch = sys.modules["torch"]
+        for name in ("prims", "rngprims", "debugprims", "debug_mode_ops", "export", "_native", "higher_order"):
+            namespace = getattr(torch.ops, name)
+            kind = type(namespace)
+
+            def look_again(self, name, _kind=kind):
+                postponed.execute("graphs")
+                return getattr(self, name)
+
+            namespace.__class__ = type(kind.__name__, (kind,), {"__getattr__": look_again})
+            self._undo.append(lambda namespace=namespace, kind=kind: setattr(namespace, "__class__", kind))
+
+    def _wait_for_sizes_in_trees(self):
+        """torch.fx.experimental.proxy_tensor makes torch.Size a kind of node of pytrees."""
+        torch = sys.modules["torch"]
+        pytree = sys.modules["torch.utils._pytree"]
+        nodes = pytree.SUPPORTED_NODES
+
+        def flatten(size):
+            postponed.execute("graphs")
+            return nodes[torch.Size].flatten_fn(size)
+
+        def unflatten(values, context):
+            postponed.execute("graphs")
+            return nodes[torch.Size].unflatten_fn(values, context)
+
+        nodes[torch.Size] = pytree.NodeDef(torch.Size, flatten, unflatten, None)
+        self._undo.append(lambda: nodes.pop(torch.Size))
+
+    def _complete_builtins(self):
+        """TorchScript's table of the functions that it knows lacks these; see above."""
+        known = sys.modules["torch.jit._builtins"]._get_builtin_table()
+        autograd = sys.modules["torch.distributed.autograd"]
+        known[id(autograd.get_gradients)] = "aten::get_gradients"
+        known[id(autograd.backward)] = "aten::dist_backward"
+
+
+def install():
+    postponed.start_with(_Torch())

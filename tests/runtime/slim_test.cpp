@@ -1,0 +1,190 @@
+// InterpreterOptions::slimTorch: what serving does not use of torch is executed when used.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "multipy/runtime/interpreter.h"
+#include "multipy/runtime/noop_environment.h"
+
+namespace multipy::runtime {
+namespace {
+
+const std::vector<Obj> noObjects;
+
+Interpreter interpreter(bool slim) {
+  InterpreterOptions options;
+  options.slimTorch = slim;
+  return Interpreter(std::make_shared<NoopEnvironment>(), options);
+}
+
+/// The value of `expression` as text, after `statements`, in a namespace of their own.
+std::string text(const Interpreter& in, const std::string& statements,
+                 const std::string& expression) {
+  auto I = in.acquireSession();
+  const Obj names = I.global("builtins", "dict")(noObjects);
+  I.global("builtins", "exec")({I.fromIValue(statements), names});
+  return I.global("builtins", "eval")({I.fromIValue("str(" + expression + ")"), names})
+      .toIValue()
+      .toStringRef();
+}
+
+const std::string kModules = "import sys, torch\n";
+const std::string kIsPostponed = "type(sys.modules['torch.fx']).__name__";
+
+long residentKilobytes() {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);)
+    if (line.starts_with("RssAnon:")) return std::stol(line.substr(8));
+  return 0;
+}
+
+/// What `import torch` takes in one more interpreter.
+long takenByTorch(bool slim, std::vector<Interpreter>& kept) {
+  kept.push_back(interpreter(slim));
+  const long before = residentKilobytes();
+  text(kept.back(), kModules, "torch.ones(2) + 1");
+  return residentKilobytes() - before;
+}
+
+TEST(SlimTorch, IsOffUnlessAskedFor) {
+  const Interpreter usual = interpreter(false);
+  EXPECT_EQ(text(usual, kModules, kIsPostponed), "module");
+}
+
+// `import torch` goes without garbage collections, slim or not.
+TEST(TorchsStart, LeavesCollectionsAsTheyWere) {
+  for (const bool slim : {false, true}) {
+    EXPECT_EQ(text(interpreter(slim), kModules + "import gc", "gc.isenabled()"), "True");
+    EXPECT_EQ(text(interpreter(slim), "import gc\ngc.disable()\n" + kModules, "gc.isenabled()"),
+              "False");
+  }
+}
+
+TEST(SlimTorch, TakesMuchLessMemory) {
+  std::vector<Interpreter> kept;
+  takenByTorch(false, kept);  // what the process has once is there from now on
+  const long usual = takenByTorch(false, kept);
+  const long slim = takenByTorch(true, kept);
+  // It is about half; the margin is for what malloc had left.
+  EXPECT_LT(slim, usual * 7 / 10) << "kilobytes; usually " << usual;
+}
+
+TEST(SlimTorch, EagerModelsUseNothingOfTheRest) {
+  const std::string model = kModules + R"(
+import io
+torch.manual_seed(0)
+model = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.ReLU(), torch.nn.LayerNorm(8))
+bytes = io.BytesIO()
+torch.save(model.state_dict(), bytes)
+bytes.seek(0)
+model.load_state_dict(torch.load(bytes))
+with torch.no_grad():
+    y = model.eval()(torch.arange(4.0))
+shown = repr(y)
+)";
+  const Interpreter slim = interpreter(true);
+  const Interpreter usual = interpreter(false);
+  EXPECT_EQ(text(slim, model, "shown"), text(usual, model, "shown"));
+  EXPECT_EQ(text(slim, kModules, kIsPostponed), "Postponed");
+}
+
+struct Use {
+  const char* what;
+  const char* statements;
+  const char* expression;
+};
+
+class SlimTorchUse : public testing::TestWithParam<Use> {
+ protected:
+  static void SetUpTestSuite() { usual_ = std::make_unique<Interpreter>(interpreter(false)); }
+  static void TearDownTestSuite() { usual_.reset(); }
+  static inline std::unique_ptr<Interpreter> usual_;
+};
+
+// Each as the first use of what has been postponed.
+TEST_P(SlimTorchUse, GivesWhatItUsuallyGives) {
+  const Interpreter slim = interpreter(true);
+  const std::string statements = kModules + GetParam().statements;
+  EXPECT_EQ(text(slim, statements, GetParam().expression),
+            text(*usual_, statements, GetParam().expression));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    First, SlimTorchUse,
+    testing::Values(
+        Use{"Attribute", "class T(torch.fx.Tracer): pass",
+            "[node.name for node in T().trace(torch.nn.ReLU()).nodes]"},
+        Use{"FromImport", "from torch.fx import symbolic_trace as t", "t(torch.nn.ReLU()).code"},
+        Use{"DeepImport", "import torch.fx.experimental.proxy_tensor as p",
+            "(p.make_fx(torch.sin)(torch.ones(1)).code, type(p).__name__)"},
+        Use{"NameInTorch", "x = torch.ones(2)",
+            "torch.cond(x.sum() > 0, lambda x: x + 1, lambda x: x - 1, (x,))"},
+        Use{"Compile", "f = torch.compile(lambda x: x.sin() + 1, backend='eager')",
+            "f(torch.ones(2))"},
+        Use{"MetaTensor", "x = torch.empty(2, 3, device='meta')",
+            "(torch.nn.functional.conv1d(x[None], torch.empty(4, 2, 1, device='meta')).shape)"},
+        Use{"OperatorsByName", "", "torch.ops.prims.sin(torch.ones(1))"},
+        Use{"HigherOrderOperators", "", "torch.ops.higher_order.cond"},
+        Use{"SizesInTrees", "import torch.utils._pytree as t",
+            "t.tree_flatten(torch.Size([2, 3]))[0]"},
+        Use{"TorchScript", "import types\nmodel = torch.jit.trace(torch.nn.ReLU(), torch.ones(2))",
+            "(isinstance(model, torch.jit.ScriptModule), model(torch.ones(2)))"},
+        Use{"IsInstance", "",
+            "(isinstance(1, torch.nn.DataParallel), torch.nn.DataParallel.__name__)"},
+        Use{"Distributed", "import torch.distributed as d",
+            "(d.is_available(), d.is_initialized(), d.ReduceOp.SUM)"},
+        Use{"Generator", "g = torch.Generator().manual_seed(3)", "torch.rand(2, generator=g)"}),
+    [](const auto& use) { return std::string(use.param.what); });
+
+TEST(SlimTorch, ThreadsMayUseItFirstAtOnce) {
+  const Interpreter slim = interpreter(true);
+  EXPECT_EQ(text(slim, kModules + R"(
+import threading
+uses = [lambda: torch.fx.Graph(), lambda: torch.func.vmap(torch.sin)(torch.ones(2)),
+        lambda: torch.export.Dim("n"), lambda: torch.nn.DataParallel,
+        lambda: torch.distributions.Normal(0.0, 1.0), lambda: torch.empty(1, device="meta") + 1]
+begin = threading.Barrier(len(uses))
+done = []
+def use(what):
+    begin.wait()
+    what()
+    done.append(what)
+threads = [threading.Thread(target=use, args=(what,)) for what in uses]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+)",
+                 "len(done)"),
+            "6");
+}
+
+// What plain Python finds in torch after `import torch` is found in a slim one as well.
+TEST(SlimTorch, EveryModuleOfTheStartIsReached) {
+  const Interpreter usual = interpreter(false);
+  const std::string names =
+      text(usual, kModules, "[n for n in sys.modules if n.startswith('torch.')]");
+  const Interpreter slim = interpreter(true);
+  EXPECT_EQ(text(slim, kModules + "import functools\nnames = " + names + R"(
+def reached(name):
+    try:
+        functools.reduce(getattr, name.split(".")[1:], torch)
+        return True
+    except AttributeError:
+        return False
+)",
+                 "[n for n in names if not reached(n)]"),
+            text(usual, kModules + "import functools\nnames = " + names + R"(
+def reached(name):
+    try:
+        functools.reduce(getattr, name.split(".")[1:], torch)
+        return True
+    except AttributeError:
+        return False
+)",
+                 "[n for n in names if not reached(n)]"));
+}
+
+}  // namespace
+}  // namespace multipy::runtime
