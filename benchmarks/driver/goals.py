@@ -39,6 +39,7 @@ def goals(figures: Figures) -> Iterator[tuple[str, str, Figure | None]]:
     for metric, what, goal, nearest in (
         ("against_rival", "throughput", "> 1", min),
         ("latency_p99_ratio", f"p99 at {LOAD} % load", "≤ 0.5", max),
+        ("latency_p99_same_traffic_ratio", f"p99 with {LOAD} % of the best workers' traffic", "≤ 0.5", max),
     ):
         for model in figures.values(metric, "model"):
             rival = nearest_processes(figures, metric, model, nearest)

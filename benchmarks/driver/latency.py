@@ -15,41 +15,63 @@ def metric(phase: str, part: str, load: int) -> str:
     return f"{phase}_{part}_us" + ("" if load == GOAL else f"_at_{load}")
 
 
+def same_traffic(part: str) -> str:
+    """With as many requests a second as are 80 % of what the best worker processes can do."""
+    return f"latency_{part}_us_same_traffic"
+
+
 def measure(plan, results: Results, strategies) -> None:
-    """A repeat takes a strategy's capacity first, and then the loads as parts of it."""
-    n = plan.interpreters
+    """A repeat takes the capacity of all strategies first, and then the loads as parts of
+    it: of each one's own, and of the best worker processes', which all are then given."""
     for repeat in range(plan.repeats):
-        for strategy in strategies:
-            for model in plan.latency_models:
-                if model in strategy.runs:
-                    plan.say(f"latency, repeat {repeat + 1} of {plan.repeats}: {strategy.name}, {model}")
-                    _one(plan, results, strategy, model, repeat)
-    for strategy in strategies[1:]:
         for model in plan.latency_models:
+            running = [strategy for strategy in strategies if model in strategy.runs]
+            plan.say(f"latency, repeat {repeat + 1} of {plan.repeats}: {model}")
+            capacity = {strategy.name: _capacity(plan, results, strategy, model) for strategy in running}
+            workers = max(capacity[strategy.name] for strategy in running if strategy.processes)
+            for strategy in running:
+                _one(plan, results, strategy, model, repeat, capacity[strategy.name], workers)
+    for model in plan.latency_models:
+        for strategy in strategies[1:]:
             if model in strategy.runs:
-                ours, theirs = (_key(metric("latency", "p99", GOAL), s, model, n) for s in (strategies[0], strategy))
-                ratio = Key("latency_p99_ratio", f"multipy / {strategy.name}", model, n, n, "x")
-                results.derive(ratio, ours, theirs, lambda a, b: a / b)
+                _compare(plan, results, strategies[0], strategy, model)
 
 
 def _key(name: str, strategy, model: str, n: int, unit: str = "us") -> Key:
     return Key(name, strategy.name, model, strategy.clients(n), strategy.used(n), unit)
 
 
-def _one(plan, results: Results, strategy, model: str, repeat: int) -> None:
+def _capacity(plan, results: Results, strategy, model: str) -> float:
+    n = plan.interpreters
+    strategy.use(n)
+    capacity = strategy.throughput(model, strategy.clients(n), plan.seconds)
+    results.add(_key("capacity_per_s", strategy, model, n, "calls/s"), capacity)
+    return capacity
+
+
+def _one(plan, results: Results, strategy, model: str, repeat: int, capacity: float, workers: float) -> None:
     n = plan.interpreters
     clients = strategy.clients(n)
     strategy.use(n)
-    capacity = strategy.throughput(model, clients, plan.seconds)
-    results.add(_key("capacity_per_s", strategy, model, n, "calls/s"), capacity)
     for load in LOADS:
         answer = strategy.open(model, clients, capacity * load / 100, plan.open_seconds, 1, 100 * repeat + load)
         for i, phase in enumerate(PHASES):
             for j, part in enumerate(PARTS):
                 results.add(_key(metric(phase, part, load), strategy, model, n), answer[4 * i + j])
+    answer = strategy.open(model, clients, workers * GOAL / 100, plan.open_seconds, 1, 100 * repeat)
+    for j, part in enumerate(PARTS):
+        results.add(_key(same_traffic(part), strategy, model, n), answer[8 + j])
     answer = strategy.open(model, clients, capacity / 2, plan.open_seconds, BURST, 100 * repeat)
     for j, part in enumerate(PARTS):
         results.add(_key(f"burst_latency_{part}_us", strategy, model, n), answer[8 + j])
+
+
+def _compare(plan, results: Results, ours, theirs, model: str) -> None:
+    n = plan.interpreters
+    for ratio, of in (("latency_p99_ratio", metric("latency", "p99", GOAL)),
+                      ("latency_p99_same_traffic_ratio", same_traffic("p99"))):  # fmt: skip
+        key = Key(ratio, f"multipy / {theirs.name}", model, n, n, "x")
+        results.derive(key, _key(of, ours, model, n), _key(of, theirs, model, n), lambda a, b: a / b)
 
 
 def mix(plan, results: Results) -> None:

@@ -4,7 +4,7 @@ import re
 
 from figures import Figure, Figures, number
 from goals import goals as goals_of, nearest_processes
-from latency import GOAL, LOADS, metric
+from latency import GOAL, LOADS, metric, same_traffic
 from models import MODELS
 
 
@@ -106,6 +106,17 @@ def latency(figures: Figures) -> str:
                     ]
                 )
     return table(["model", "strategy", "load", "p50", "p95", "p99", "p99.9", "queueing p99", "compute p99"], rows)
+
+
+def traffic(figures: Figures) -> str:
+    name = same_traffic("p99")
+    rows = []
+    for model in figures.values(name, "model"):
+        for strategy in figures.values(name, "strategy", model=model):
+            about = dict(strategy=strategy, model=model)
+            percentiles = [figures.get(same_traffic(part), **about) for part in ("p50", "p95", "p99", "p999")]
+            rows.append([model, strategy, figures.get("capacity_per_s", **about), *percentiles])
+    return table(["model", "strategy", "its capacity, calls/s", "p50", "p95", "p99", "p99.9"], rows)
 
 
 def bursts(figures: Figures) -> str:
@@ -221,7 +232,7 @@ def growth(figures: Figures) -> str:
 
 TABLES = {
     function.__name__: function
-    for function in (machine, goals, throughput, scaling, cannot, latency, bursts, mix, costs, memory, growth)
+    for function in (machine, goals, throughput, scaling, cannot, latency, traffic, bursts, mix, costs, memory, growth)
 }
 _TABLE, _PLOT = (re.compile(rf"(<!-- {what}: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL) for what in ("table", "plot"))
 

@@ -32,7 +32,7 @@ def nanoseconds_per_call(model, x, seconds):
 
 def throughput(model, inputs, threads, seconds):
     """Calls per second of so many threads together, each with its own inputs in turn."""
-    done = [0] * threads
+    rates = [0.0] * threads
     stop = False
 
     def work(thread, warm):
@@ -40,11 +40,13 @@ def throughput(model, inputs, threads, seconds):
         for _ in range(WARM_UP_CALLS):
             model(next(turn))
         warm()
+        # Each thread's own time, to the end of its last call: as in program/loads.cpp.
         calls = 0
+        start = time.perf_counter()
         while not stop:
             model(next(turn))
             calls += 1
-        done[thread] = calls
+        rates[thread] = calls / (time.perf_counter() - start)
 
     with _Together(threads, work) as team:
         team.begin()
@@ -52,8 +54,7 @@ def throughput(model, inputs, threads, seconds):
         while time.perf_counter() - start < seconds and not team.errors:
             time.sleep(min(seconds, 0.05))
         stop = True
-        elapsed = time.perf_counter() - start
-    return sum(done) / elapsed
+    return sum(rates)
 
 
 def arrivals(rate, seconds, burst, seed):
