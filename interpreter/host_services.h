@@ -11,6 +11,7 @@
 
 #include <ATen/core/TensorBase.h>
 #include <ATen/core/ivalue.h>
+#include <signal.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -73,6 +74,13 @@ struct HostServices {
   bool (*output)(void* context, int stream, const char* text, std::size_t size,
                  std::string& error);
 
+  // --- signals (runtime/signal_handlers.h)
+  /// sigaction(2) as this interpreter sees it: 0 or an errno value.
+  int (*changeSignal)(void* context, int number, const struct sigaction* action,
+                      struct sigaction* old);
+  /// At the end: no handler of its is called any more. False if one is still running.
+  bool (*forgetSignals)(void* context);
+
   // --- torch
   /// Null until libtorch_python is loaded in this interpreter.
   const TorchPython* (*torchPython)(void* context);
@@ -80,14 +88,6 @@ struct HostServices {
   /// on the same bytes. `owner` is the slot it comes from, -1 for C++. On refusal
   /// gives an undefined tensor and says why in `error`.
   at::Tensor (*crossTensor)(const at::Tensor& tensor, int owner, std::string& error);
-  /// Between the two, tensors that cross on this thread and have a storage in common
-  /// keep it in common. May be nested.
-  void (*openCrossing)();
-  void (*closeCrossing)();
-  /// A Future to stand for `original`, which is not completed, on the other side:
-  /// from this interpreter (`owner` is its slot) in C++, or from C++ (-1) here.
-  c10::intrusive_ptr<c10::ivalue::Future> (*linkFuture)(
-      void* context, const c10::intrusive_ptr<c10::ivalue::Future>& original, int owner,
   // --- torch.Tensor objects to which the caller alone has a reference (with the GIL).
   // `inside` is the object's tensor; it is undefined where it has gone.
   /// Like crossTensor. The tensor itself goes over, if nobody else has it or its bytes.
@@ -98,6 +98,14 @@ struct HostServices {
   /// Puts a tensor that has just crossed into an object from which one has gone. False,
   /// and nothing done, for a kind of tensor that needs another type of object.
   bool (*putTensor)(at::Tensor& crossed, at::Tensor& inside, _object* object);
+  /// Between the two, tensors that cross on this thread and have a storage in common
+  /// keep it in common. May be nested.
+  void (*openCrossing)();
+  void (*closeCrossing)();
+  /// A Future to stand for `original`, which is not completed, on the other side:
+  /// from this interpreter (`owner` is its slot) in C++, or from C++ (-1) here.
+  c10::intrusive_ptr<c10::ivalue::Future> (*linkFuture)(
+      void* context, const c10::intrusive_ptr<c10::ivalue::Future>& original, int owner,
       CrossValue cross);
   /// Where redirected symbols of private torch libraries go.
   const TorchRoutes* routes;

@@ -152,6 +152,7 @@ void finalizeInterpreter() {
 
 bool closeInterpreter() {
   if (!waitUntilNone(libraryThreads)) return false;
+  if (!host()->forgetSignals(host()->context)) return false;
   deleteThreadKeys();
   releasePythonHeap();
   return true;

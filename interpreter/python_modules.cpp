@@ -33,7 +33,7 @@ PyObject* ourModule(const char* name) {
     PyErr_Format(PyExc_SystemError, "multipy has no embedded module '%s'", name);
     return nullptr;
   }
-  const std::string file = "<multipy>/" + std::string(name) + ".py";
+  const std::string file = "<multipy/" + std::string(name) + ".py>";
   const auto code = Reference::take(Py_CompileString(source->text, file.c_str(), Py_file_input));
   const auto module = Reference::take(code ? PyModule_New(name) : nullptr);
   if (!module || PyModule_AddStringConstant(module.get(), "__file__", file.c_str()) != 0) return nullptr;

@@ -1,6 +1,7 @@
 // multipy: looks at, and tries out, what the library does with an environment.
 #include <algorithm>
 #include <array>
+#include <csignal>
 #include <exception>
 #include <iostream>
 
@@ -39,6 +40,9 @@ int runCommand(const Command& command, const Words& words) {
     }
     if (!word.starts_with("-")) break;
   }
+  // As in python: to write what nobody reads, or too much, is an error there and not the end.
+  if (command.makesInterpreters)
+    for (const int number : {SIGPIPE, SIGXFSZ}) std::signal(number, SIG_IGN);
   try {
     return command.run(words);
   } catch (const UsageError& error) {

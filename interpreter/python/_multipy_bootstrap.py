@@ -24,7 +24,7 @@ class RegisteredModules:
     def find_spec(name, path=None, target=None):
         if _multipy_host.module_source(name) is None:
             return None
-        spec = ModuleSpec(name, RegisteredModules, origin=f"<registered>/{name}.py")
+        spec = ModuleSpec(name, RegisteredModules, origin=f"<registered/{name}.py>")
         spec.has_location = True  # sets __file__, for tracebacks and inspect
         return spec
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "multipy/runtime/Exception.h"
+#include "runtime/signal_handlers.h"
 #include "torch/ownership.h"
 #include "torch/future_link.h"
 #include "torch/torch_router.h"
@@ -73,6 +74,12 @@ bool giveOutput(void* context, int stream, const char* text, std::size_t size, s
   return false;
 }
 
+int changeSignal(void* context, int number, const struct sigaction* action, struct sigaction* old) {
+  return changeSignalAction(binding(context).slot(), number, action, old);
+}
+
+bool forgetSignals(void* context) { return forgetSignalActions(binding(context).slot()); }
+
 const TorchPython* torchPython(void* context) {
   return routing::torchPython(binding(context).slot());
 }
@@ -101,8 +108,13 @@ HostBinding::HostBinding(loader::PrivateSpace& space, std::shared_ptr<const Modu
   services_.setCurrent = setCurrent;
   services_.moduleSource = moduleSource;
   services_.output = giveOutput;
+  services_.changeSignal = changeSignal;
+  services_.forgetSignals = forgetSignals;
   services_.torchPython = torchPython;
   services_.crossTensor = routing::crossTensor;
+  services_.takeTensor = routing::takeTensor;
+  services_.dropTensor = routing::dropTensor;
+  services_.putTensor = routing::putTensor;
   services_.openCrossing = routing::openCrossing;
   services_.closeCrossing = routing::closeCrossing;
   services_.linkFuture = linkFuture;
@@ -112,9 +124,6 @@ HostBinding::HostBinding(loader::PrivateSpace& space, std::shared_ptr<const Modu
 const InterpreterApi& HostBinding::attach(void* library) {
   const auto get = reinterpret_cast<GetInterpreterApi>(::dlsym(library, kInterpreterApiSymbol));
   if (!get)
-  services_.takeTensor = routing::takeTensor;
-  services_.dropTensor = routing::dropTensor;
-  services_.putTensor = routing::putTensor;
     throw LoadError(std::string("the embedded libinterpreter.so has no symbol ") +
                     kInterpreterApiSymbol +
                     ": expected one made by the same build; rebuild multipy");

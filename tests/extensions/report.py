@@ -3,12 +3,15 @@
 import ctypes
 import json
 import os
+import select
+import signal
+import subprocess
 import sys
 import threading
 
 
 def report(arguments: list[str]) -> str:
-    return json.dumps({"threads": threads(), "lookups": lookups(), "c_api": c_api()})
+    return json.dumps({"threads": threads(), "lookups": lookups(), "c_api": c_api(), "signals": signals()})
 
 
 def threads() -> dict:
@@ -45,6 +48,26 @@ def lookups() -> list[int]:
 
     assert provider_module.next is not None
     return [user_module.next(how) for how in ("capsule", "symbol", "dlsym", "capsule")]
+
+
+def signals() -> list:
+    """All interpreters at once want to know when their children end, like uvloop."""
+    import signals_module
+
+    told = signals_module.watch(signal.SIGCHLD)
+    statuses = [_status_when_told(told, f"exit {n}") for n in range(5)]
+    return [statuses, signals_module.counted(signal.SIGWINCH)]
+
+
+def _status_when_told(told, command):
+    child = subprocess.Popen(["sh", "-c", command])
+    while child.poll() is None:
+        readable, _, _ = select.select([told], [], [], 60)
+        if not readable:
+            child.wait()
+            return "ended without a signal"
+        os.read(told, 100)
+    return child.returncode
 
 
 def c_api() -> list:

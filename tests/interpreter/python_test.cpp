@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <multipy/runtime/deploy.h>
 
+#include <atomic>
 #include <csignal>
 #include <fstream>
 #include <set>
@@ -129,6 +130,60 @@ TEST(SignalsTest, NoHandlerIsInstalledOrChanged) {
     }
   }
   EXPECT_EQ(handlers(), before);
+}
+
+namespace reached {
+std::atomic<int> program;
+void byProgram(int) { ++program; }
+}  // namespace reached
+
+TEST(SignalsTest, ReachTheProgramAndEachInterpreterThatAskedUntilItEnds) {
+  struct sigaction own {};
+  own.sa_handler = reached::byProgram;
+  own.sa_flags = SA_RESTART;
+  sigaction(SIGUSR1, &own, nullptr);
+  {
+    InterpreterManager manager(3);
+    manager.registerModuleSource("asking", R"(
+import faulthandler, os, signal, tempfile
+stacks = tempfile.TemporaryFile()
+def ask():
+    faulthandler.register(signal.SIGUSR1, stacks)
+def times():
+    return os.pread(stacks.fileno(), 100000, 0).count(b'thread 0x')
+)");
+    for (const int asking : {0, 2})
+      manager.allInstances()[asking].acquireSession().global("asking", "ask")(kNothing);
+    raise(SIGUSR1);
+    EXPECT_EQ(reached::program, 1);
+    for (const auto& [interpreter, expected] : {std::pair{0, true}, {1, false}, {2, true}}) {
+      const auto session = manager.allInstances()[interpreter].acquireSession();
+      EXPECT_EQ(session.global("asking", "times")(kNothing).toIValue().toInt() > 0, expected)
+          << interpreter;
+    }
+  }
+  struct sigaction after {};
+  sigaction(SIGUSR1, nullptr, &after);
+  EXPECT_EQ(after.sa_handler, reached::byProgram);
+  EXPECT_EQ(after.sa_flags & SA_RESTART, SA_RESTART);
+  raise(SIGUSR1);
+  EXPECT_EQ(reached::program, 2);
+  signal(SIGUSR1, SIG_DFL);
+}
+
+// They write down what files were run, and have to see which ones are no files.
+TEST_F(PythonTest, TraceAndCoverageToolsLeaveOutWhatIsNoFile) {
+  manager.registerModuleSource("counted", "def f(n):\n  return n + 1\n");
+  execute(R"(
+import tempfile, trace
+def work():
+    import counted
+    return counted.f(1)
+tracer = trace.Trace(count=1, trace=0)
+assert tracer.runfunc(work) == 2
+with tempfile.TemporaryDirectory() as folder:
+    tracer.results().write_results(summary=False, coverdir=folder)
+)");
 }
 
 TEST_F(PythonTest, ExceptionsCarryTypeMessageAndTraceback) {

@@ -62,7 +62,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--jobs", type=int, default=2, metavar="J", help="packages at a time (default: 2)")
     parser.add_argument("--write", type=pathlib.Path, metavar="FILE")
     parser.add_argument("names", nargs="*", metavar="PACKAGE")
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     options.executable = options.executable.resolve()
     if not options.executable.is_file():
         parser.error(f"no program {options.executable}: it is the build target run_in_interpreters")

@@ -98,6 +98,7 @@ class Commands(unittest.TestCase):
             ("1 / 0", 1, "ZeroDivisionError: division by zero\n"),
             ("def broken(:", 1, "SyntaxError: "),
             ("import atexit; atexit.register(print, 'at the end')", 0, ""),
+            ("import os; r, w = os.pipe(); os.close(r); os.write(w, b'x')", 1, "BrokenPipeError: [Errno 32] Broken pipe\n"),
         ):
             self.script("end.py", source)
             ours = self.call("run", "end.py", code=code)

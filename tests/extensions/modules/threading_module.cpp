@@ -24,7 +24,9 @@ class Pool {
     }
     changed_.notify_all();
     thread_.join();
-    Py_XDECREF(last_);  // after Py_Finalize, as static py::objects do
+#if PY_VERSION_HEX < 0x030C0000
+    Py_XDECREF(last_);  // after Py_Finalize, as static py::objects do; later Pythons crash of it
+#endif
   }
   // With the GIL, which the pool's thread needs to call.
   PyObject* call(PyObject* function) {
