@@ -3,6 +3,7 @@
 #include <string>
 
 #include "interpreter/host_connection.h"
+#include "interpreter/process_environment.h"
 
 namespace multipy {
 namespace {
@@ -33,7 +34,14 @@ PyObject* output(PyObject*, PyObject* arguments) {
   return nullptr;
 }
 
+PyObject* lookAtEnviron(PyObject*, PyObject*) {
+  lookAtEnvironment();
+  Py_RETURN_NONE;
+}
+
 PyMethodDef methods[] = {
+    {"look_at_environ", lookAtEnviron, METH_NOARGS,
+     "Has posix read the variables as they are now."},
     {"output", output, METH_VARARGS, "Gives bytes that were printed to the program."},
     {"module_source", moduleSource, METH_O, "Source registered for a module name, or None."},
     {nullptr, nullptr, 0, nullptr}};

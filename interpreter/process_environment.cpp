@@ -9,6 +9,12 @@
 // call multipy_<name> for <name> (src/loader/interpreter_names.cpp). C code that walks
 // `environ` by itself is not reached.
 //
+// The variable `environ` has two readers in CPython, which find __wrap_environ: what makes
+// os.environ, at the start and in os.reload_environ() (from 3.14 on), and
+// os.posix_spawn() without variables of its own (from 3.13 on; subprocess calls it). Of an
+// interpreter's own variables it is always the newest array. The process's array may be
+// replaced, and freed, by whoever sets a variable, so it is looked at again for each reader.
+//
 // One variable is each interpreter's own in any case: torch's inductor hands the address
 // of a C++ function to the kernels that it compiles by way of the process environment
 // (torch/_inductor/codecache.py), and with several interpreters each would overwrite the
@@ -30,6 +36,12 @@
 #include <set>
 #include <string>
 #include <string_view>
+
+extern "C" {
+extern char** __real_environ;  // NOLINT: the linker's name for the C library's
+extern char** __wrap_environ;  // NOLINT: the linker's name for what CPython reads instead
+char** __wrap_environ = nullptr;
+}
 
 namespace {
 
@@ -96,11 +108,17 @@ OwnVariables& addresses() {
 OwnVariables* own = nullptr;  // set once, before Python starts
 
 /// Where a variable is kept: null for the process.
-OwnVariables* keeperOf(const char* name) {
-  return name == kAddressVariable ? &addresses() : own;
+OwnVariables* keeperOf(const char* name) { return name == kAddressVariable ? &addresses() : own; }
+
+/// For posix_spawn: CPython has read `environ` just before, with the GIL, or names others.
+char* const* inherited(char* const* variables) {
+  return !own && variables == __wrap_environ ? __real_environ : variables;
 }
 
 bool isVariableName(const char* name) { return name && *name && !std::strchr(name, '='); }
+
+// Private libraries change variables without the GIL.
+void show(char** variables) { std::atomic_ref(__wrap_environ).store(variables); }
 
 }  // namespace
 
@@ -111,15 +129,18 @@ int __real_unsetenv(const char* name);
 char* __real_getenv(const char* name);
 int __real_execv(const char* file, char* const arguments[]);
 int __real_system(const char* command);
-extern char** __real_environ;  // NOLINT: the linker's name for the C library's
-
-// What CPython reads when it makes os.environ.
-char** __wrap_environ = nullptr;
+int __real_posix_spawn(pid_t* child, const char* file, const posix_spawn_file_actions_t* actions,
+                       const posix_spawnattr_t* attributes, char* const arguments[],
+                       char* const variables[]);
+int __real_posix_spawnp(pid_t* child, const char* file, const posix_spawn_file_actions_t* actions,
+                        const posix_spawnattr_t* attributes, char* const arguments[],
+                        char* const variables[]);
 
 int __wrap_setenv(const char* name, const char* value, int overwrite) {
   OwnVariables* keeper = isVariableName(name) ? keeperOf(name) : nullptr;
   if (!keeper) return __real_setenv(name, value, overwrite);
   keeper->set(name, value, overwrite != 0);
+  if (own) show(own->all());
   return 0;
 }
 
@@ -127,6 +148,7 @@ int __wrap_unsetenv(const char* name) {
   OwnVariables* keeper = isVariableName(name) ? keeperOf(name) : nullptr;
   if (!keeper) return __real_unsetenv(name);
   keeper->remove(name);
+  if (own) show(own->all());
   return 0;
 }
 
@@ -139,13 +161,25 @@ int __wrap_execv(const char* file, char* const arguments[]) {
   return own ? ::execve(file, arguments, own->all()) : __real_execv(file, arguments);
 }
 
+int __wrap_posix_spawn(pid_t* child, const char* file, const posix_spawn_file_actions_t* actions,
+                       const posix_spawnattr_t* attributes, char* const arguments[],
+                       char* const variables[]) {
+  return __real_posix_spawn(child, file, actions, attributes, arguments, inherited(variables));
+}
+
+int __wrap_posix_spawnp(pid_t* child, const char* file, const posix_spawn_file_actions_t* actions,
+                        const posix_spawnattr_t* attributes, char* const arguments[],
+                        char* const variables[]) {
+  return __real_posix_spawnp(child, file, actions, attributes, arguments, inherited(variables));
+}
+
 // Unlike the C library's it leaves the signals alone, which are the host's.
 int __wrap_system(const char* command) {
   if (!own || !command) return __real_system(command);
   const char* words[] = {"sh", "-c", command, nullptr};
   pid_t child;
-  const int error =
-      ::posix_spawn(&child, "/bin/sh", nullptr, nullptr, const_cast<char* const*>(words), own->all());
+  const int error = __real_posix_spawn(&child, "/bin/sh", nullptr, nullptr,
+                                       const_cast<char* const*>(words), own->all());
   if (error != 0) {
     errno = error;
     return -1;
@@ -171,17 +205,19 @@ MULTIPY_EXPORT int multipy_system(const char* command) { return __wrap_system(co
 
 }  // extern "C"
 
+void multipy::lookAtEnvironment() {
+  static char* none = nullptr;
+  char** const now = own ? own->all() : __real_environ;
+  show(now ? now : &none);
+}
+
 void multipy::adoptEnvironment(const std::optional<std::vector<std::string>>& variables) {
-  if (!variables) {
-    __wrap_environ = __real_environ;
-    return;
-  }
+  if (!variables) return lookAtEnvironment();
   own = new OwnVariables;
   for (const std::string& entry : *variables) {
     const std::size_t equals = entry.find('=');
     own->set(std::string_view(entry).substr(0, equals), std::string_view(entry).substr(equals + 1),
              true);
   }
-  static char* none = nullptr;
-  __wrap_environ = own->all() ? own->all() : &none;
+  lookAtEnvironment();
 }

@@ -11,4 +11,7 @@ namespace multipy {
 /// process's. Once, before Python starts.
 void adoptEnvironment(const std::optional<std::vector<std::string>>& variables);
 
+/// Before CPython reads the variable `environ`: it finds what the variables are now.
+void lookAtEnvironment();
+
 }  // namespace multipy

@@ -4,6 +4,7 @@
 #include <torch/csrc/jit/api/module.h>
 #include <torch/csrc/jit/serialization/import.h>
 
+#include <type_traits>
 #include <vector>
 
 #include "input.h"
@@ -23,17 +24,33 @@ class TorchScriptTarget : public Target {
   Input input_;
 };
 
+/// A package in which so many calls can run at once. Up to 2.6, torch gives a package one
+/// runner: there it is opened once for each, constants and all.
+template <typename Package>
+std::vector<std::unique_ptr<Package>> openPackage(const std::string& file, int runners) {
+  std::vector<std::unique_ptr<Package>> opened;
+  if constexpr (std::is_constructible_v<Package, const std::string&, const char*, bool, int>) {
+    opened.push_back(
+        std::make_unique<Package>(file, "model", /*run_single_threaded=*/false, runners));
+  } else {
+    for (int i = 0; i < runners; ++i) opened.push_back(std::make_unique<Package>(file));
+  }
+  return opened;
+}
+
 class AotInductorTarget : public Target {
  public:
   AotInductorTarget(const std::string& file, const std::string& input, int runners)
-      : model_(file, "model", /*run_single_threaded=*/false, runners), input_(input) {}
+      : opened_(openPackage<torch::inductor::AOTIModelPackageLoader>(file, runners)),
+        input_(input) {}
 
   void call(int thread, long number) override {
-    model_.run({input_.arguments(thread, number).at(0).toTensor()});
+    auto& package = *opened_[static_cast<std::size_t>(thread) % opened_.size()];
+    package.run({input_.arguments(thread, number).at(0).toTensor()});
   }
 
  private:
-  torch::inductor::AOTIModelPackageLoader model_;
+  std::vector<std::unique_ptr<torch::inductor::AOTIModelPackageLoader>> opened_;
   Input input_;
 };
 

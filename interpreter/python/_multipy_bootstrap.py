@@ -97,6 +97,22 @@ def leave_signals_alone():
         _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
 
 
+def reload_environment_as_it_is():
+    """os.reload_environ (CPython 3.14 and later) reads a variable that has to be brought up
+    to date first (interpreter/process_environment.cpp)."""
+    import os
+
+    create = getattr(os, "_create_environ", None)
+    if create is None:
+        return
+
+    def look_and_create():
+        _multipy_host.look_at_environ()
+        return create()
+
+    os._create_environ = look_and_create
+
+
 # Some of those that every CPython has as extension modules, unless they are built in.
 _STANDARD_EXTENSIONS = ("_csv", "_json", "_posixsubprocess", "_random", "_socket", "_struct", "math", "select")
 
@@ -120,7 +136,9 @@ def check_standard_library():
 
 def start(extra_paths):
     leave_signals_alone()
+    reload_environment_as_it_is()
     check_standard_library()
+    sys.meta_path.insert(0, TorchFinder)
     sys.meta_path.insert(0, RegisteredModules)
     sys.path.extend(extra_paths)
     # Whole lines of several interpreters stay whole, and none is lost when the
@@ -128,4 +146,3 @@ def start(extra_paths):
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:
             stream.reconfigure(line_buffering=True)
-    sys.meta_path.insert(0, TorchFinder)

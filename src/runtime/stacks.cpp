@@ -1,12 +1,13 @@
 #include "multipy/runtime/stacks.h"
 
 #include <condition_variable>
+#include <map>
 #include <memory>
 #include <mutex>
-#include <set>
 #include <system_error>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "runtime/fork_guard.h"
 #include "runtime/gil.h"
@@ -51,17 +52,27 @@ class Request {
   bool givenUp_ = false;                              // guarded by mutex_
 };
 
-/// Interpreters that a thread is waiting for: those that have been busy since an earlier
-/// dump. A further thread would wait no better.
+/// Interpreters for whose GIL a thread is waiting, and the requests that it will answer
+/// once it has it: those of later dumps join, as a further thread would wait no better.
 class Waiting {
  public:
-  bool begin(const InterpreterCore* core) {
+  /// True if the caller has to start the thread.
+  bool join(const InterpreterCore* core, const std::shared_ptr<Request>& request) {
     const std::lock_guard lock(mutex_);
-    return cores_.insert(core).second;
+    const auto [place, isFirst] = requests_.try_emplace(core);
+    place->second.push_back(request);
+    return isFirst;
   }
-  void end(const InterpreterCore* core) {
+  /// Whose dump has given up.
+  void leave(const InterpreterCore* core, const std::shared_ptr<Request>& request) {
     const std::lock_guard lock(mutex_);
-    cores_.erase(core);
+    const auto place = requests_.find(core);
+    if (place != requests_.end()) std::erase(place->second, request);
+  }
+  std::vector<std::shared_ptr<Request>> end(const InterpreterCore* core) {
+    const std::lock_guard lock(mutex_);
+    auto node = requests_.extract(core);
+    return node ? std::move(node.mapped()) : std::vector<std::shared_ptr<Request>>();
   }
   static Waiting& instance() {
     static auto* const one = new Waiting;  // threads may outlive the static destructors
@@ -70,24 +81,26 @@ class Waiting {
 
  private:
   std::mutex mutex_;
-  std::set<const InterpreterCore*> cores_;  // guarded by mutex_
+  // guarded by mutex_
+  std::map<const InterpreterCore*, std::vector<std::shared_ptr<Request>>> requests_;
 };
 
-void answer(const Core& core, const std::shared_ptr<Request>& request) {
+void answer(const Core& core) {
   // Shut down meanwhile: nobody needs an answer.
-  if (core->tryBeginOperation()) {
-    const Entered inside(*core, Entered::GatePassed{});
-    request->collect(core->api());
+  if (!core->tryBeginOperation()) {
+    Waiting::instance().end(core.get());
+    return;
   }
-  Waiting::instance().end(core.get());
+  const Entered inside(*core, Entered::GatePassed{});
+  for (const auto& request : Waiting::instance().end(core.get())) request->collect(core->api());
 }
 
-/// Null if it is being waited for already, or no thread could be had.
+/// Null if no thread could be had.
 std::shared_ptr<Request> ask(const Core& core) {
-  if (!Waiting::instance().begin(core.get())) return nullptr;
   auto request = std::make_shared<Request>();
+  if (!Waiting::instance().join(core.get(), request)) return request;
   try {
-    std::thread([core, request] { answer(core, request); }).detach();
+    std::thread([core] { answer(core); }).detach();
   } catch (const std::system_error&) {
     Waiting::instance().end(core.get());
     return nullptr;
@@ -123,6 +136,7 @@ std::vector<InterpreterStacks> dumpStacks(const StackDumpOptions& options) {
     if (auto answer = requests[i] ? requests[i]->answerBy(deadline) : nullptr) {
       stacks.threads = std::move(*answer);
     } else {
+      if (requests[i]) Waiting::instance().leave(cores[i].get(), requests[i]);
       stacks.busy = true;
       if (options.snapshots)
         addSnapshot(cores[i], stacks);

@@ -11,6 +11,7 @@
 #include "torch/ownership.h"
 #include "torch/supported_torch.h"
 #include "torch/torch_functions.h"
+#include "torch/versions/symbols.h"
 
 namespace multipy::routing {
 namespace {
@@ -43,6 +44,11 @@ class Levels {
     return index < open_.size() ? open_[index] : nullptr;
   }
 
+  bool any() const {
+    const std::lock_guard guard(lock_);
+    return !open_.empty();
+  }
+
   void closeAll() {
     std::vector<std::shared_ptr<Level>> closed;
     const std::lock_guard guard(lock_);
@@ -67,6 +73,8 @@ struct Originals {
       torchFunction<std::shared_ptr<Level>(std::uint64_t)>(forwardLevelSymbols().get);
   std::shared_ptr<Level> (*find)(std::uint64_t) =
       torchFunction<std::shared_ptr<Level>(std::uint64_t)>(forwardLevelSymbols().find);
+  bool (*any)() = version::kAnyForwardLevel ? torchFunction<bool()>(version::kAnyForwardLevel)
+                                            : nullptr;
 
   static const Originals& all() {
     static const Originals all;
@@ -104,6 +112,12 @@ std::shared_ptr<Level> getCurrent(std::uint64_t index) {
   return level;
 }
 
+// What torch may ask before it looks for tangents.
+bool anyCurrent() {
+  const Levels* const levels = levelsOf(Ownership::entered());
+  return levels ? levels->any() : Originals::all().any();
+}
+
 }  // namespace
 
 void addForwardLevelRoutes(TorchRoutes& routes) {
@@ -121,6 +135,8 @@ void redirectForwardLevels() {
       redirection(symbols.get, getCurrent),
       redirection(symbols.find, findCurrent),
   });
+  if constexpr (version::kAnyForwardLevel != nullptr)
+    redirectTorch(std::array{redirection(version::kAnyForwardLevel, anyCurrent)});
 }
 
 void purgeForwardLevels(int slot) {

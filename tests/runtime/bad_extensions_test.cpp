@@ -210,9 +210,12 @@ TEST_F(BadSite, APthFileThatRaises) {
 }
 
 TEST_F(BadSite, ASitecustomizeThatRaises) {
-  std::ofstream(site / "sitecustomize.py") << "raise ValueError('customized to fail')\n";
+  // Before the standard library: Debian's Python has a sitecustomize.py in there.
+  std::ofstream(directory / "sitecustomize.py") << "raise ValueError('customized to fail')\n";
   testing::internal::CaptureStderr();
-  InterpreterManager other(1, environment());
+  InterpreterManagerOptions options = withPythonPath(directory);
+  options.environment = environment();
+  InterpreterManager other(1, options);
   EXPECT_EQ(other.acquireOne().global("here", "value").toIValue().toInt(), 5);
   EXPECT_NE(testing::internal::GetCapturedStderr().find("customized to fail"), std::string::npos);
 }

@@ -122,6 +122,9 @@ for method in ('spawn', 'forkserver'):
     with multiprocessing.get_context(method).Pool(1) as pool:
         found = pool.apply(os.getenv, ('WHOSE',))
     assert found == 'interpreter 0', found
+if hasattr(os, 'reload_environ'):
+    os.reload_environ()
+    assert os.environ['NEW'] == 'new' and 'EMPTY' not in os.environ, os.environ
 )");
 }
 
@@ -159,6 +162,25 @@ TEST_F(Variables, OfTheProcessAreTheDefault) {
   EXPECT_STREQ(::getenv("MULTIPY_TEST_PROCESS"), "after");
   run(I, "import os; del os.environ['MULTIPY_TEST_PROCESS']");
   EXPECT_EQ(::getenv("MULTIPY_TEST_PROCESS"), nullptr);
+}
+
+// The array of them is another one after some changes, and the old one is freed.
+TEST_F(Variables, OfTheProcessAreInheritedAsTheyAre) {
+  InterpreterManager manager(1);
+  const auto I = manager.acquireOne();
+  run(I, "import os; os.environ['MULTIPY_TEST_PROCESS'] = 'first'");
+  for (int i = 0; i < 100; ++i) ::setenv(("MULTIPY_TEST_" + std::to_string(i)).c_str(), "set", 1);
+  ::setenv("MULTIPY_TEST_PROCESS", "last", 1);
+  run(I, R"(
+import os, subprocess
+ask = ['/bin/sh', '-c', 'echo $MULTIPY_TEST_PROCESS, $MULTIPY_TEST_99']
+found = subprocess.check_output(ask, text=True).strip()
+assert found == 'last, set', found
+if hasattr(os, 'reload_environ'):
+    os.reload_environ()
+    assert os.environ['MULTIPY_TEST_PROCESS'] == 'last', os.environ
+)");
+  for (int i = 0; i < 100; ++i) ::unsetenv(("MULTIPY_TEST_" + std::to_string(i)).c_str());
 }
 
 TEST_F(Variables, ManyChangesByManyThreads) {

@@ -192,8 +192,11 @@ class Kinds:
         (prefix / "include").mkdir()
         (prefix / "include" / VERSION).symlink_to(sysconfig.get_path("include"))
         write(prefix / "conda-meta/history", "")
-        package(site_packages(prefix), "from_conda", 14)
-        distribution(site_packages(prefix), "from_conda", "14.0")
+        # Asked, because a distribution's Python may look elsewhere than in site-packages.
+        where = [str(prefix / "bin/python"), "-c", "import site; print(site.getsitepackages()[0])"]
+        site = Path(subprocess.check_output(where, env=environment({}), text=True).strip())
+        package(site, "from_conda", 14)
+        distribution(site, "from_conda", "14.0")
         return prefix, ["from_conda"], {"CONDA_PREFIX": str(prefix)}
 
 

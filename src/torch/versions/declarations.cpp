@@ -28,7 +28,11 @@
 #include <torch/custom_class.h>
 #include <torch/library.h>
 #include <torch/csrc/distributed/c10d/GroupRegistry.hpp>
+// Debian does not ship this one; there, that the symbol exists is all that is compared.
+#if __has_include(<torch/csrc/distributed/c10d/control_plane/Handlers.hpp>)
 #include <torch/csrc/distributed/c10d/control_plane/Handlers.hpp>
+#define MULTIPY_DECLARES_HANDLERS
+#endif
 
 #include "torch/versions/torch_version.h"
 
@@ -75,8 +79,10 @@ static_assert(is<void (c10::ClassType::*)(torch::jit::Function*)>(&c10::ClassTyp
 static_assert(
     is<void (*)(std::unique_ptr<torch::jit::Function>)>(&torch::registerCustomClassMethod));
 static_assert(is<void (*)(Operator&&)>(&torch::jit::registerOperator));
+#ifdef MULTIPY_DECLARES_HANDLERS
 static_assert(is<void (*)(const string&, c10d::control_plane::HandlerFunc)>(
     &c10d::control_plane::registerHandler));
+#endif
 
 static_assert(is<void (*)(Engine& (*)())>(&torch::autograd::set_default_engine_stub));
 static_assert(is<void (*)(Engine::compiled_autograd_fn)>(&Engine::set_compiled_autograd));
@@ -182,12 +188,6 @@ static_assert(
 static_assert(is<c10::KernelFunction torch::CppFunction::*>(&torch::CppFunction::func_));
 static_assert(
     is<std::unique_ptr<c10::FunctionSchema> torch::CppFunction::*>(&torch::CppFunction::schema_));
-static_assert(is<c10::DataPtr c10::StorageImpl::*>(&c10::StorageImpl::data_ptr_));
-static_assert(
-    is<c10::intrusive_ptr<c10::StorageImpl> c10::Storage::*>(&c10::Storage::storage_impl_));
-
-}  // namespace
-}  // namespace multipy::routing::version
 static_assert(is<c10::Storage c10::TensorImpl::*>(&c10::TensorImpl::storage_));
 static_assert(is<c10::DispatchKeySet c10::TensorImpl::*>(&c10::TensorImpl::key_set_));
 static_assert(is<c10::VariableVersion c10::TensorImpl::*>(&c10::TensorImpl::version_counter_));
@@ -201,3 +201,9 @@ static_assert(is<void (*)(const c10::TensorImpl*, c10::TensorImpl*)>(
   enterObject(tensor, object);
   return isOnlyIn(tensor, object) && isOnlyOnes(*tensor.storage_.storage_impl_);
 }
+static_assert(is<c10::DataPtr c10::StorageImpl::*>(&c10::StorageImpl::data_ptr_));
+static_assert(
+    is<c10::intrusive_ptr<c10::StorageImpl> c10::Storage::*>(&c10::Storage::storage_impl_));
+
+}  // namespace
+}  // namespace multipy::routing::version

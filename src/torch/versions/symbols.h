@@ -6,6 +6,8 @@
 //   kSymbols             the rows
 //   kCompilerInterface   the function by which nodes find compiled autograd's
 //                        compiler; null where there is none
+//   kAnyForwardLevel     the function by which torch asks whether a level of
+//                        forward-mode autograd is open; null where there is none
 #pragma once
 
 #include "torch/versions/torch_series.h"

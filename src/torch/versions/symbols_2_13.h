@@ -13,6 +13,12 @@ namespace multipy::routing::version {
 inline constexpr const char* kWrap = "_Z16THPVariable_WrapON2at10TensorBaseE";
 inline constexpr const char* kCompilerInterface =
     "_ZN5torch6dynamo8autograd22getPyCompilerInterfaceEv";
+#if MULTIPY_TORCH_SERIES >= 214
+inline constexpr const char* kAnyForwardLevel =
+    "_ZN5torch8autograd14ForwardADLevel13has_any_levelEv";
+#else
+inline constexpr const char* kAnyForwardLevel = nullptr;
+#endif
 
 inline constexpr std::array kSymbols = {
     RedirectedSymbol{

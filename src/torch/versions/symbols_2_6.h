@@ -11,6 +11,7 @@ namespace multipy::routing::version {
 
 inline constexpr const char* kWrap = "_Z16THPVariable_WrapRKN2at10TensorBaseE";
 inline constexpr const char* kCompilerInterface = nullptr;  // none in this version
+inline constexpr const char* kAnyForwardLevel = nullptr;
 
 inline constexpr std::array kSymbols = {
     RedirectedSymbol{
