@@ -58,6 +58,13 @@ void giveUpGilInAHurry() {
   ended().changed.notify_all();
 }
 
+void lockHurryForFork() { ended().mutex.lock(); }
+
+void unlockHurryAfterFork(bool inChild) {
+  if (inChild) inAHurry.store(nullptr);
+  ended().mutex.unlock();
+}
+
 }  // namespace multipy
 
 extern "C" void PyEval_RestoreThread(PyThreadState* mine) {

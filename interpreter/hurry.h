@@ -23,4 +23,9 @@ void takeGil(PyThreadState* mine);
 void takeGilInAHurry(PyThreadState* mine);
 void giveUpGilInAHurry();
 
+/// Around a fork: nobody is in a hurry in the child, where those who would wait for the
+/// end of it are not.
+void lockHurryForFork();
+void unlockHurryAfterFork(bool inChild);
+
 }  // namespace multipy

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "interpreter/heap.h"
+#include "interpreter/hurry.h"
 
 namespace multipy {
 namespace {
@@ -39,11 +40,14 @@ void releasePythonHeap() { heap().releaseAll(); }
 }  // namespace multipy
 
 // os.fork() while another thread is in the allocator would leave its lock held
-// in the child for ever; glibc does the same for its malloc.
+// in the child for ever; glibc does the same for its malloc. So it is with the other lock
+// that threads of Python take.
 extern "C" pid_t __real_fork();
 extern "C" pid_t __wrap_fork() {
+  multipy::lockHurryForFork();
   multipy::heap().lockForFork();
   const pid_t pid = __real_fork();
   multipy::heap().unlockAfterFork();
+  multipy::unlockHurryAfterFork(pid == 0);
   return pid;
 }

@@ -60,6 +60,15 @@ def set_flag():
     global flag
     flag = True
 
+def fork(really):
+    if not really:
+        return 0
+    child = os.fork()
+    if child == 0:
+        os.close(os.dup(0))  # gives the GIL up and takes it again
+        os._exit(sum(range(4)))
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
 def fail():
     raise ValueError('refused')
 )";
@@ -185,6 +194,16 @@ TEST_F(CallQueue, ACheapCallRunsBesideADearOne) {
   for (const Interpreter& interpreter : manager.allInstances())
     EXPECT_EQ(interpreter.acquireSession().global("sys", "getswitchinterval")({}).toIValue().toDouble(),
               0.005);
+}
+
+TEST_F(CallQueue, AChildOfACallBesideADearOneWaitsForNobody) {
+  const ReplicatedObj dear = function("compute"), fork = function("fork");
+  constexpr int64_t kDear = 5'000'000;
+  dear({kDear});
+  for (int i = 0; i < 20; ++i) fork({false});
+  std::vector<std::jthread> busy;
+  for (int i = 0; i < kInterpreters; ++i) busy.emplace_back([&] { dear({kDear}); });
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(fork({true}).toInt(), 6);
 }
 
 TEST_F(CallQueue, APlaceIsGivenBackWhenACallFails) {
