@@ -18,6 +18,7 @@ constexpr const char* kStandIn = R"(
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
 struct Services {
@@ -73,6 +74,10 @@ EXPORT int multipy_pthread_create(pthread_t* thread, const pthread_attr_t* how,
                                   void* (*run)(void*), void* argument) {
   return pthread_create(thread, how, run, argument);
 }
+EXPORT int multipy_sigaction(int number, const struct sigaction* action, struct sigaction* old) {
+  return sigaction(number, action, old);
+}
+EXPORT void (*multipy_signal(int number, void (*handler)(int)))(int) { return signal(number, handler); }
 // std::thread's is not called in these tests.
 EXPORT void multipy__ZNSt6thread15_M_start_threadESt10unique_ptrINS_6_StateESt14default_deleteIS1_EEPFvvE(void) {
   abort();
