@@ -23,11 +23,13 @@ class CallCost {
   /// Zero: not known yet.
   Duration expected() const noexcept { return Duration(expected_.load(std::memory_order_relaxed)); }
 
-  /// Shall this call be timed? The first ones are, later one in sixteen: reading the
-  /// clock costs as much as a tenth of the shortest call.
+  /// Shall this call be timed? As long as nothing is known, and of long ones each; of
+  /// short ones, of which reading the clock would be a good part, one in many.
   bool timesNext() const noexcept {
+    constexpr std::uint32_t kLong = 1000;  // microseconds
     static constinit thread_local unsigned calls = 0;
-    return expected_.load(std::memory_order_relaxed) == 0 || ++calls % 16 == 0;
+    const std::uint32_t expected = expected_.load(std::memory_order_relaxed);
+    return expected == 0 || expected >= kLong || ++calls % 128 == 0;
   }
 
   void took(std::chrono::nanoseconds time) noexcept {
