@@ -136,8 +136,7 @@ std::optional<CallQueue::Place> CallQueue::waitAsFirst(
     const bool called = std::exchange(me.called, false);
     lock.unlock();
     std::optional<Place> found;
-    if (called && spareCores_ > 0)
-      if (const auto where = spinForOne(me)) found = Place{*where};
+    if (called && spareCores_ > 0) found = spinForOne(me);
     if (!found && me.given < 0) found = lookAround(cost, seen);
     lock.lock();
     if (me.given >= 0) {
@@ -163,12 +162,12 @@ std::optional<CallQueue::Place> CallQueue::waitAsFirst(
   return std::nullopt;
 }
 
-std::optional<int> CallQueue::spinForOne(const Waiter& me) noexcept {
+std::optional<CallQueue::Place> CallQueue::spinForOne(const Waiter& me) noexcept {
   const auto end = Clock::now() + kLongestSpin;
   do {
     for (int i = 0; i < 32; ++i) {
       if (me.given.load(std::memory_order_relaxed) >= 0) return std::nullopt;
-      if (const int free = balancer_.acquireFree(); free >= 0) return free;
+      if (const int free = balancer_.acquireFree(); free >= 0) return Place{free};
       pause();
     }
   } while (Clock::now() < end);
@@ -200,24 +199,23 @@ microseconds CallQueue::longPatience() const noexcept {
 // --- looking
 
 std::optional<CallQueue::Place> CallQueue::lookAround(const CallCost& cost, Seen& seen) noexcept {
-  if (const auto where = whereNobodyIs()) return Place{*where};
+  if (const auto place = whereNobodyIs()) return place;
   if (const auto place = besideDearer(cost.expected())) return place;
-  std::optional<int> where;
-  if (looking_.fetch_add(1) < std::max(spareCores_, 1)) where = whereGilStaysFree(seen);
+  std::optional<Place> place;
+  if (looking_.fetch_add(1) < std::max(spareCores_, 1)) place = whereGilStaysFree(seen);
   looking_.fetch_sub(1);
-  if (where) return Place{*where};
-  return std::nullopt;
+  return place;
 }
 
 /// A free one, or one in use by sessions alone, which do nothing just now. One that has
 /// been shut down is such a one, too: the caller will be told.
-std::optional<int> CallQueue::whereNobodyIs() noexcept {
-  if (const int free = balancer_.acquireFree(); free >= 0) return free;
+std::optional<CallQueue::Place> CallQueue::whereNobodyIs() noexcept {
+  if (const int free = balancer_.acquireFree(); free >= 0) return Place{free};
   for (std::size_t i = 0; i < balancer_.limit(); ++i) {
     const int where = static_cast<int>(i);
     const std::size_t sessions = lines_[i].sessions.load(std::memory_order_relaxed);
     if (sessions == 0 || cores_[i]->operationsInside() != 0) continue;
-    if (balancer_.joinIf(where, sessions)) return where;
+    if (balancer_.joinIf(where, sessions)) return Place{where};
   }
   return std::nullopt;
 }
@@ -235,14 +233,14 @@ std::optional<CallQueue::Place> CallQueue::besideDearer(CallCost::Duration cost)
 }
 
 /// One look: an interpreter that has been joined, or that has become free meanwhile.
-std::optional<int> CallQueue::whereGilStaysFree(Seen& seen) noexcept {
+std::optional<CallQueue::Place> CallQueue::whereGilStaysFree(Seen& seen) noexcept {
   const std::size_t limit = balancer_.limit();
   const std::size_t n = std::min(limit, kMostLookedAt);
   std::array<std::uint64_t, kMostLookedAt> inside{};  // 0: the GIL was held, or nobody may enter
   const auto end = Clock::now() + kLook;
   for (bool begin = true; begin || Clock::now() < end; begin = false) {
     if (!begin) spinFor(kBetweenGlances);
-    if (const int free = balancer_.acquireFree(); free >= 0) return free;
+    if (const int free = balancer_.acquireFree(); free >= 0) return Place{free};
     for (std::size_t i = 0; i < n; ++i) {
       if (!begin && inside[i] == 0) continue;
       InterpreterCore& core = *cores_[(seen.first + i) % limit];
@@ -256,7 +254,7 @@ std::optional<int> CallQueue::whereGilStaysFree(Seen& seen) noexcept {
     if (looks < (inside[i] == 1 ? kLooksAtOne : kLooksAtSeveral)) continue;
     const int where = static_cast<int>((seen.first + i) % limit);
     balancer_.join(where);
-    return where;
+    return Place{where};
   }
   return std::nullopt;
 }

@@ -47,7 +47,7 @@ class CallQueue {
 
   struct Place {
     int where;
-    /// It shares the interpreter with a call that takes much longer: Entered::Hurry.
+    /// It shares the interpreter with a call that takes much longer: Entered::Pace::Hurried.
     bool hurried = false;
   };
 
@@ -105,11 +105,11 @@ class CallQueue {
   Place wait(const CallCost& cost) noexcept;
   std::optional<Place> lookAround(const CallCost& cost, Seen& seen) noexcept;
   std::optional<Place> besideDearer(CallCost::Duration cost) noexcept;
-  std::optional<int> whereNobodyIs() noexcept;
-  std::optional<int> whereGilStaysFree(Seen& seen) noexcept;
+  std::optional<Place> whereNobodyIs() noexcept;
+  std::optional<Place> whereGilStaysFree(Seen& seen) noexcept;
   std::optional<Place> waitAsFirst(Waiter& me, const CallCost& cost, Seen& seen,
                                    std::unique_lock<std::mutex>& lock) noexcept;
-  std::optional<int> spinForOne(const Waiter& me) noexcept;
+  std::optional<Place> spinForOne(const Waiter& me) noexcept;
   void removeFirst() noexcept;
   void callFirst() noexcept;
   void noteReturn() noexcept;

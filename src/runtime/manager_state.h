@@ -17,7 +17,11 @@ namespace multipy::runtime {
 
 struct ManagerState {
   ManagerState(InterpreterManagerOptions given, InterpreterRecipe prepared, std::size_t n)
-      : options(std::move(given)), recipe(std::move(prepared)), cores(n), balancer(n), queue(balancer, cores) {}
+      : options(std::move(given)),
+        recipe(std::move(prepared)),
+        cores(n),
+        balancer(n),
+        queue(balancer, cores) {}
 
   const InterpreterManagerOptions options;
   const InterpreterRecipe recipe;
