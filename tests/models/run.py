@@ -17,7 +17,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.dont_write_bytecode = True
 sys.path[:0] = [str(HERE), str(HERE.parent / "conformance")]
 
-import runner  # of tests/conformance
+import command_line  # of tests/conformance
+import runner
 from architectures import ARCHITECTURES
 from comparison import compare, flaw
 from models_page import page
@@ -44,16 +45,10 @@ def main() -> int:
 
 
 def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("executable", type=pathlib.Path, metavar="RUN_IN_INTERPRETERS")
-    parser.add_argument("--interpreters", type=int, default=4, metavar="N")
+    parser = command_line.parser(__doc__)
     parser.add_argument("--rounds", type=int, default=2, metavar="R")
-    parser.add_argument("--write", type=pathlib.Path, metavar="FILE")
     parser.add_argument("names", nargs="*", metavar="ARCHITECTURE")
-    options = parser.parse_args()
-    options.executable = options.executable.resolve()
-    if not options.executable.is_file():
-        parser.error(f"no program {options.executable}: it is the build target run_in_interpreters")
+    options = command_line.parse(parser)
     unknown = [name for name in options.names if name not in ARCHITECTURES]
     if unknown:
         parser.error(f"unknown: {', '.join(unknown)}; known: {', '.join(sorted(ARCHITECTURES))}")

@@ -23,8 +23,9 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.dont_write_bytecode = True
 sys.path[:0] = [str(HERE), str(HERE.parent / "conformance")]
 
+import command_line  # of tests/conformance
 import packages
-import runner  # of tests/conformance
+import runner
 from packages_page import page
 
 TIMEOUT = 240  # seconds; of one process
@@ -56,16 +57,10 @@ def main() -> int:
 
 
 def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("executable", type=pathlib.Path, metavar="RUN_IN_INTERPRETERS")
-    parser.add_argument("--interpreters", type=int, default=4, metavar="N")
+    parser = command_line.parser(__doc__)
     parser.add_argument("--jobs", type=int, default=2, metavar="J", help="packages at a time (default: 2)")
-    parser.add_argument("--write", type=pathlib.Path, metavar="FILE")
     parser.add_argument("names", nargs="*", metavar="PACKAGE")
-    options = parser.parse_intermixed_args()
-    options.executable = options.executable.resolve()
-    if not options.executable.is_file():
-        parser.error(f"no program {options.executable}: it is the build target run_in_interpreters")
+    options = command_line.parse(parser)
     return options
 
 
