@@ -44,7 +44,7 @@ def _key(name: str, strategy, model: str, n: int, unit: str = "us") -> Key:
 def _capacity(plan, results: Results, strategy, model: str) -> float:
     n = plan.interpreters
     strategy.use(n)
-    capacity = strategy.throughput(model, strategy.clients(n), plan.seconds)
+    capacity = strategy.throughput(model, strategy.clients(n), plan.open_seconds)
     results.add(_key("capacity_per_s", strategy, model, n, "calls/s"), capacity)
     return capacity
 

@@ -17,6 +17,7 @@ class Plan:
     cores: int
     repeats: int
     seconds: float  # of one measurement under a closed load
+    seconds_if_slow: float  # and of a model whose calls take milliseconds
     open_seconds: float  # and under an open one
     heavy_megabytes: int
     aotinductor: tuple[str, ...]  # models that are compiled ahead of time

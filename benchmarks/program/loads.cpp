@@ -67,39 +67,41 @@ struct Serving {
 }  // namespace
 
 double throughput(Target& target, int threads, double seconds) {
-  std::barrier<> warm(threads);
-  std::atomic<bool> failed = false;
+  std::barrier<> warm(threads + 1);
+  std::atomic<bool> stop = false;
   std::vector<double> rates(threads);
-  together(threads, [&](int thread) {
+  const auto timekeeper = [&] {
+    warm.arrive_and_wait();
+    for (const Stopwatch stopwatch; !stop && stopwatch.seconds() < seconds;)
+      sleepUntil(now() + std::min(seconds, 0.05));
+    stop = true;
+  };
+  const auto caller = [&](int thread) {
     long number = 0;
     std::exception_ptr failure;
     try {
       while (number < kWarmUpCalls) target.call(thread, number++);
     } catch (...) {
       failure = std::current_exception();
-      failed = true;
+      stop = true;
     }
     warm.arrive_and_wait();
     if (failure) std::rethrow_exception(failure);
-    // Each thread's own time, to the end of its last call: the same for slow models,
-    // of which a call more or less would be a tenth of the result. The clock is read
-    // often enough for those and seldom enough for quick ones.
+    // Each thread's own time, to the end of its last call: the same for slow models, of
+    // which a call more or less would be a tenth of the result. All stop together: one
+    // that went on alone would have the workers to itself.
+    long done = 0;
     const Stopwatch stopwatch;
-    double elapsed = 0;
-    long done = 0, until = 1;
     try {
-      while (!failed && elapsed < seconds) {
-        for (; done < until; ++done) target.call(thread, number++);
-        elapsed = stopwatch.seconds();
-        const double callsLeft = (seconds - elapsed) * static_cast<double>(done) / elapsed;
-        until = done + std::clamp(static_cast<long>(callsLeft), 1L, 100L);
-      }
+      for (; done == 0 || !stop.load(std::memory_order_relaxed); ++done)
+        target.call(thread, number++);
     } catch (...) {
-      failed = true;
+      stop = true;
       throw;
     }
-    rates[thread] = static_cast<double>(done) / elapsed;
-  });
+    rates[thread] = static_cast<double>(done) / stopwatch.seconds();
+  };
+  together(threads + 1, [&](int thread) { thread < threads ? caller(thread) : timekeeper(); });
   return std::accumulate(rates.begin(), rates.end(), 0.0);
 }
 
