@@ -24,4 +24,5 @@ class Plan:
     compiled: tuple[str, ...]  # and by torch.compile, inside each interpreter
     latency_models: tuple[str, ...]
     growth: tuple[int, ...]  # numbers of interpreters
+    pyperformance: tuple[str, ...]  # its benchmarks that run with the standard library alone
     processes_have: tuple[str, ...]  # models that worker processes load

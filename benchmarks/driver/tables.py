@@ -230,9 +230,17 @@ def growth(figures: Figures) -> str:
     )
 
 
+def python(figures: Figures) -> str:
+    rows = [[row["model"], figures.get("python_speed", model=row["model"]).with_spread()]
+            for row in figures.rows_of("python_speed")]  # fmt: skip
+    return table(["pyperformance", "speed over plain Python's"], rows)
+
+
 TABLES = {
     function.__name__: function
-    for function in (machine, goals, throughput, scaling, cannot, latency, traffic, bursts, mix, costs, memory, growth)
+    for function in (
+        machine, goals, throughput, scaling, cannot, latency, traffic, bursts, mix, costs, memory, growth, python
+    )  # fmt: skip
 }
 _TABLE, _PLOT = (re.compile(rf"(<!-- {what}: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL) for what in ("table", "plot"))
 

@@ -7,7 +7,6 @@ from models import NAMED
 from results import Key, Results
 
 SWEPT = "mlp8"
-PURE_PYTHON = "primes"
 
 
 def rate_key(strategy: str, model: str, threads: int, interpreters: int) -> Key:
@@ -29,12 +28,6 @@ def measure(plan, results: Results, strategies) -> None:
     for strategy in strategies[1:]:
         for model in strategy.runs:
             _derive_against(results, ours, strategy, model, n)
-    results.derive(
-        Key("python_speed", "multipy", PURE_PYTHON, 1, 1, "x of plain Python"),
-        rate_key("multipy", PURE_PYTHON, 1, 1),
-        rate_key("python", PURE_PYTHON, 1, 1),
-        lambda a, b: a / b,
-    )
 
 
 def sweep(plan, results: Results, strategies) -> None:

@@ -45,6 +45,7 @@ const std::map<std::string, Commands::Command>& Commands::all() {
       {"call", {4, nullptr, &Commands::call}},
       {"call_session", {4, nullptr, &Commands::call}},
       {"call_inside", {4, nullptr, &Commands::call}},
+      {"pyperformance", {5, nullptr, &Commands::pyperformance}},
       {"session", {4, nullptr, &Commands::session}},
       {"entered", {4, nullptr, &Commands::session}},
       {"handoff", {4, nullptr, &Commands::handoff}},
@@ -167,6 +168,10 @@ Commands::Numbers Commands::call(const Words& words) {
   if (words[0] == "call") return {pool.call(words[2], number(words[3]))};
   if (words[0] == "call_session") return {pool.callInSession(words[2], number(words[3]))};
   return {pool.callInside(words[2], number(words[3]))};
+}
+
+Commands::Numbers Commands::pyperformance(const Words& words) {
+  return {pool(words[1]).pyperformance(words[2], words[3], number(words[4]))};
 }
 
 Commands::Numbers Commands::session(const Words& words) {

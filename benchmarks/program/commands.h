@@ -72,6 +72,7 @@ class Commands {
   Numbers open(const Words& words);
   Numbers mix(const Words& words);
   Numbers call(const Words& words);
+  Numbers pyperformance(const Words& words);
   Numbers session(const Words& words);
   Numbers handoff(const Words& words);
   Numbers detach(const Words& words);

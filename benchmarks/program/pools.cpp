@@ -91,6 +91,16 @@ double Pool::callInside(const std::string& name, double seconds) {
   return nanoseconds;
 }
 
+double Pool::pyperformance(const std::string& folder, const std::string& name, double seconds) {
+  double nanoseconds = 0;
+  together(1, [&](int) {
+    auto session = manager_->acquireOne();
+    auto run = session.global("python_loops", "pyperformance_nanoseconds");
+    nanoseconds = run({folder, name, seconds}).toIValue().toDouble();
+  });
+  return nanoseconds;
+}
+
 double Pool::session(int threads, double seconds, bool entering) {
   return nanosecondsEach(threads, seconds, [&] {
     for (int i = 0; i < 1000; ++i) {

@@ -39,6 +39,8 @@ class Pool {
   double call(const std::string& name, double seconds);
   double callInSession(const std::string& name, double seconds);
   double callInside(const std::string& name, double seconds);
+  /// Of one loop of a benchmark of pyperformance, inside an interpreter.
+  double pyperformance(const std::string& folder, const std::string& name, double seconds);
 
   /// Nanoseconds of acquireOne() and the end of that session, by so many threads at
   /// once; `entering` also takes and gives back the GIL in between.

@@ -1,12 +1,16 @@
 """Loads and timing loops in Python: run by the rivals that are driven from Python
-and, nanoseconds_per_call, the same source inside a multipy interpreter. What the
-loads mean: program/loads.h."""
+and, those that give nanoseconds, the same source inside a multipy interpreter. What
+the loads mean: program/loads.h."""
 
+import argparse
 import itertools
 import math
+import pathlib
 import random
+import sys
 import threading
 import time
+import types
 
 WARM_UP_CALLS = 3
 LEAD = 0.01  # seconds between the start of an open load and its time 0
@@ -28,6 +32,56 @@ def nanoseconds_per_call(model, x, seconds):
         elapsed = time.perf_counter() - start
         if elapsed >= seconds:
             return elapsed * 1e9 / calls
+
+
+def pyperformance_nanoseconds(benchmarks, name, seconds):
+    """Of one loop of a benchmark of pyperformance, whose `benchmarks` folder is given."""
+    run = _benchmark_of_pyperformance(pathlib.Path(benchmarks, f"bm_{name}", "run_benchmark.py"))
+    loops, elapsed = 1, run(1)
+    while elapsed < seconds:
+        loops = math.ceil(loops * min(1.2 * seconds / elapsed, 10))
+        elapsed = run(loops)
+    return elapsed * 1e9 / loops
+
+
+def _benchmark_of_pyperformance(file):
+    """run(loops) -> seconds. pyperf's Runner would start processes of its own: here it
+    takes down what it is asked to run."""
+    found = []
+
+    class Runner:
+        def __init__(self, **_):
+            self.metadata = {}
+            self.argparser = argparse.ArgumentParser()
+
+        def parse_args(self):
+            return self.argparser.parse_args([])
+
+        def bench_time_func(self, _, function, *arguments, **__):
+            found.append(lambda loops: function(loops, *arguments))
+
+        def bench_func(self, _, function, *arguments, **__):
+            def run(loops):
+                start = time.perf_counter()
+                for _ in itertools.repeat(None, loops):
+                    function(*arguments)
+                return time.perf_counter() - start
+
+            found.append(run)
+
+    pyperf = types.ModuleType("pyperf")
+    pyperf.Runner, pyperf.perf_counter = Runner, time.perf_counter
+    before = sys.modules.get("pyperf")
+    sys.modules["pyperf"] = pyperf
+    try:
+        exec(compile(file.read_text(), file, "exec"), {"__name__": "__main__", "__file__": str(file)})
+    finally:
+        del sys.modules["pyperf"]
+        if before is not None:
+            sys.modules["pyperf"] = before
+    if len(found) != 1:
+        raise ValueError(f"{file} has {len(found)} benchmarks; expected a file with one")
+    return found[0]
 
 
 def throughput(model, inputs, threads, seconds):

@@ -1,7 +1,7 @@
 """A rival: plain Python with threads.
 
 load NAME PACKAGE INPUT    throughput NAME M S    open NAME M RATE S BURST SEED
-call NAME S                detach S
+call NAME S                detach S                 pyperformance FOLDER NAME S
 """
 
 import time
@@ -28,12 +28,17 @@ class Threads(Loads):
         return python_loops.nanoseconds_per_call(torch.Tensor.detach, torch.rand(1, 64), float(seconds))
 
 
+def pyperformance(folder: str, name: str, seconds: str) -> float:
+    return python_loops.pyperformance_nanoseconds(folder, name, float(seconds))
+
+
 def main() -> None:
     torch.set_num_threads(1)
     torch.set_grad_enabled(False)
     answering.sleep_exactly()
     rival = Threads()
-    answering.answer({"load": rival.load, "detach": rival.detach, **rival.commands()})
+    commands = {"load": rival.load, "detach": rival.detach, "pyperformance": pyperformance}
+    answering.answer({**commands, **rival.commands()})
 
 
 if __name__ == "__main__":

@@ -9,9 +9,13 @@
 #include <cerrno>
 #include <cstdint>
 #include <exception>
+#include <map>
+#include <mutex>
 #include <span>
 #include <string>
 #include <system_error>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "multipy/runtime/Exception.h"
@@ -27,10 +31,8 @@ constexpr std::uint32_t kJumpSlot = R_AARCH64_JUMP_SLOT, kGlobDat = R_AARCH64_GL
 #error "multipy: relocation types of this machine are not known here"
 #endif
 
-struct Word {
-  std::uintptr_t* address;
-  const ImportRedirection* redirection;
-};
+/// The words that lead to a function.
+using Words = std::vector<std::uintptr_t*>;
 
 // One loaded object, by what its dynamic section says. glibc has relocated it,
 // so its tables are well formed. On most machines glibc has also made the
@@ -45,18 +47,16 @@ class LoadedObject {
     }
   }
 
-  void collect(std::span<const ImportRedirection> redirections, std::vector<Word>& words) const {
+  /// Adds the words that lead to one of `wanted`'s functions to those.
+  void collect(std::unordered_map<std::string_view, Words*>& wanted) const {
     if (!symbols_ || !strings_) return;
     for (const auto table : {jumps_, relocations_}) {
       for (const ElfW(Rela) & relocation : table) {
         const auto type = ELF64_R_TYPE(relocation.r_info);
         if (type != kJumpSlot && type != kGlobDat) continue;
         const ElfW(Sym) & symbol = symbols_[ELF64_R_SYM(relocation.r_info)];
-        const char* const name = strings_ + symbol.st_name;
-        for (const ImportRedirection& redirection : redirections) {
-          if (redirection.symbol == name)
-            words.push_back({at<std::uintptr_t>(relocation.r_offset), &redirection});
-        }
+        if (const auto found = wanted.find(strings_ + symbol.st_name); found != wanted.end())
+          found->second->push_back(at<std::uintptr_t>(relocation.r_offset));
       }
     }
   }
@@ -114,22 +114,54 @@ void protect(void* address, int protection, const ImportRedirection& redirection
                            " (expected a system that lets a process change its own relocations)");
 }
 
-bool write(const Word& word, const LoadedObject& object) {
-  const auto replacement = reinterpret_cast<std::uintptr_t>(word.redirection->replacement);
+bool write(std::uintptr_t* word, const ImportRedirection& redirection, const LoadedObject& object) {
+  const auto replacement = reinterpret_cast<std::uintptr_t>(redirection.replacement);
   // Other threads call through this word meanwhile.
-  const std::atomic_ref<std::uintptr_t> entry(*word.address);
+  const std::atomic_ref<std::uintptr_t> entry(*word);
   if (entry.load(std::memory_order_relaxed) == replacement) return false;
-  const bool readOnly = object.isReadOnly(word.address);
-  if (readOnly) protect(word.address, PROT_READ | PROT_WRITE, *word.redirection);
+  const bool readOnly = object.isReadOnly(word);
+  if (readOnly) protect(word, PROT_READ | PROT_WRITE, redirection);
   entry.store(replacement, std::memory_order_release);
-  if (readOnly) protect(word.address, PROT_READ, *word.redirection);
+  if (readOnly) protect(word, PROT_READ, redirection);
   return true;
 }
+
+// What was found before: to look through libtorch_cpu's 100,000 relocations takes
+// milliseconds, and each interpreter asks for the same.
+class KnownWords {
+ public:
+  /// Once anything has been unloaded, another object may be where a known one was.
+  void noteUnloaded(unsigned long long soFar) {
+    if (std::exchange(unloaded_, soFar) != soFar) objects_.clear();
+  }
+
+  /// For each redirection the words of this object.
+  std::vector<const Words*> of(std::uintptr_t base, const LoadedObject& object,
+                               std::span<const ImportRedirection> redirections) {
+    auto& known = objects_[base];
+    std::unordered_map<std::string_view, Words*> unknown;
+    std::vector<const Words*> words;
+    for (const ImportRedirection& redirection : redirections) {
+      const auto [entry, isNew] = known.try_emplace(std::string(redirection.symbol));
+      if (isNew) unknown.emplace(entry->first, &entry->second);
+      words.push_back(&entry->second);
+    }
+    if (!unknown.empty()) object.collect(unknown);
+    return words;
+  }
+
+ private:
+  unsigned long long unloaded_ = 0;
+  std::map<std::uintptr_t, std::map<std::string, Words>> objects_;  // by base, by symbol
+};
 
 }  // namespace
 
 std::size_t redirectImports(std::span<const ImportRedirection> redirections,
                             bool (*wanted)(std::string_view path)) {
+  static std::mutex mutex;
+  static KnownWords& known = *new KnownWords;  // never destroyed: threads may load until the end
+  const std::lock_guard lock(mutex);
   struct Run {
     std::span<const ImportRedirection> redirections;
     bool (*wanted)(std::string_view path);
@@ -142,11 +174,13 @@ std::size_t redirectImports(std::span<const ImportRedirection> redirections,
       [](dl_phdr_info* info, std::size_t, void* data) {
         auto& run = *static_cast<Run*>(data);
         try {
+          known.noteUnloaded(info->dlpi_subs);
           if (!run.wanted(info->dlpi_name)) return 0;
           const LoadedObject object(*info);
-          std::vector<Word> words;
-          object.collect(run.redirections, words);
-          for (const Word& word : words) run.written += write(word, object);
+          const auto words = known.of(info->dlpi_addr, object, run.redirections);
+          for (std::size_t i = 0; i < words.size(); ++i)
+            for (std::uintptr_t* word : *words[i])
+              run.written += write(word, run.redirections[i], object);
           return 0;
         } catch (...) {
           run.error = std::current_exception();

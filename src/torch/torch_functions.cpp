@@ -2,7 +2,6 @@
 
 #include <dlfcn.h>
 
-#include <mutex>
 #include <string>
 #include <string_view>
 
@@ -12,8 +11,6 @@
 namespace multipy::routing {
 
 void redirectTorch(std::span<const loader::ImportRedirection> redirections) {
-  static std::mutex lock;
-  const std::lock_guard guard(lock);
   // No other library is searched: there may be thousands.
   loader::redirectImports(redirections, [](std::string_view path) {
     const std::string_view name = path.substr(path.rfind('/') + 1);

@@ -42,6 +42,7 @@ METRICS = {
     "ready_ratio",
     "extra_interpreter_pss_mb",
     "weights_ratio",
+    "python_speed",
 }
 
 
