@@ -4,6 +4,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <new>
 
 #include "interpreter/gil_state.h"
 #include "interpreter/never_destroyed.h"
@@ -20,6 +21,10 @@ constexpr std::chrono::milliseconds kLongestWait{5};
 // Whose thread is in a hurry, or null.
 constinit std::atomic<PyThreadState*> inAHurry{nullptr};
 
+// The switch interval as it was, while it is kInterval; else 0. Both are set under the
+// mutex, and set back with the GIL: a fork has both.
+constinit std::atomic<unsigned long> usualInterval{0};
+
 struct Ended {
   std::mutex mutex;
   std::condition_variable changed;
@@ -27,12 +32,21 @@ struct Ended {
 
 Ended& ended() { return neverDestroyed<Ended>(); }
 
-void takeSoon(PyThreadState* mine) {
-  const unsigned long usual = multipySetSwitchInterval(kInterval);
-  multipyPythonsRestoreThread(mine);
-  // With the GIL. What Python code has set meanwhile (sys.setswitchinterval) stays.
+// With the GIL. What Python code has set meanwhile (sys.setswitchinterval) stays.
+void setIntervalBack() {
+  const unsigned long usual = usualInterval.exchange(0);
+  if (usual == 0) return;
   const unsigned long now = multipySetSwitchInterval(usual);
   if (now != kInterval) multipySetSwitchInterval(now);
+}
+
+void takeSoon(PyThreadState* mine) {
+  {
+    const std::lock_guard lock(ended().mutex);
+    usualInterval.store(multipySetSwitchInterval(kInterval));
+  }
+  multipyPythonsRestoreThread(mine);
+  setIntervalBack();
 }
 
 void letPass() {
@@ -61,8 +75,13 @@ void giveUpGilInAHurry() {
 void lockHurryForFork() { ended().mutex.lock(); }
 
 void unlockHurryAfterFork(bool inChild) {
-  if (inChild) inAHurry.store(nullptr);
   ended().mutex.unlock();
+  if (!inChild) return;
+  inAHurry.store(nullptr);
+  // The threads that wait there are not in the child, but are counted: the first
+  // notification could wait for them to leave.
+  new (&ended()) Ended;
+  setIntervalBack();
 }
 
 }  // namespace multipy

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "runtime/fork_guard.h"
+#include "runtime/visit.h"
 #include "torch/ownership.h"
 
 namespace multipy::runtime {
@@ -46,22 +47,6 @@ constexpr std::uint32_t kMuchDearer = 8;
 constexpr microseconds kLeastLongPatience{100'000};
 constexpr unsigned kTimesExpected = 8;
 
-/// Lets the caller look at an interpreter that is not shut down meanwhile.
-class Visit {
- public:
-  explicit Visit(InterpreterCore& core) noexcept
-      : core_(core.tryBeginOperation() ? &core : nullptr) {}
-  Visit(const Visit&) = delete;
-  Visit& operator=(const Visit&) = delete;
-  ~Visit() {
-    if (core_) core_->endOperation();
-  }
-  explicit operator bool() const noexcept { return core_ != nullptr; }
-
- private:
-  InterpreterCore* core_;
-};
-
 void pause() noexcept {
 #if defined(__x86_64__)
   __builtin_ia32_pause();
@@ -85,6 +70,7 @@ CallQueue::CallQueue(LoadBalancer& balancer, const Cores& cores)
       spareCores_(static_cast<int>(std::thread::hardware_concurrency()) -
                   static_cast<int>(cores.size())) {}
 
+constinit thread_local const CallQueue* CallQueue::leftFrom = nullptr;
 constinit thread_local CallQueue::Clock::time_point CallQueue::leftAt;
 constinit thread_local bool CallQueue::comesBack = false;
 
@@ -298,6 +284,7 @@ void CallQueue::leave(int where, CallCost::Duration expected) noexcept {
 void CallQueue::leaveToNext(int where, CallCost::Duration expected) noexcept {
   if (inForkedChild()) return balancer_.free(where);  // nobody waits here
   const auto now = Clock::now();
+  leftFrom = this;
   leftAt = now;
   const std::lock_guard lock(mutex_);
   ++freed_;
@@ -317,8 +304,9 @@ void CallQueue::leaveToNext(int where, CallCost::Duration expected) noexcept {
 }
 
 void CallQueue::noteReturn() noexcept {
-  comesBack = Clock::now() - leftAt < kAtOnce;
-  leftAt = {};
+  // Who goes on with another manager is not back here.
+  comesBack = leftFrom == this && Clock::now() - leftAt < kAtOnce;
+  leftFrom = nullptr;
 }
 
 }  // namespace multipy::runtime

@@ -56,7 +56,7 @@ class CallQueue {
 
   /// A place for a call, given back with leave(). Waits for one if it must.
   Place enter(const CallCost& cost) noexcept {
-    if (leftAt != Clock::time_point{}) [[unlikely]]
+    if (leftFrom) [[unlikely]]
       noteReturn();
     const int free = balancer_.acquireFree();
     const Place place = free >= 0 ? Place{free} : wait(cost);
@@ -89,8 +89,10 @@ class CallQueue {
     bool called = false;          // woken since an interpreter becomes free
   };
 
-  // When this thread left an interpreter while others waited, if it has not come back yet;
-  // and did it come back at once the last time? Then the place is not worth a wake-up.
+  // The queue in which others waited when this thread left an interpreter, if it has not
+  // come for one since (never followed: the queue may be gone), and when that was; and did
+  // it come back at once the last time? Then the place is not worth a wake-up.
+  static constinit thread_local const CallQueue* leftFrom;
   static constinit thread_local Clock::time_point leftAt;
   static constinit thread_local bool comesBack;
 

@@ -18,6 +18,7 @@
 #include "runtime/handle_table.h"
 #include "runtime/in_parallel.h"
 #include "runtime/thread_states.h"
+#include "runtime/visit.h"
 #include "torch/ownership.h"
 #include "torch/torch_router.h"
 
@@ -132,10 +133,8 @@ void InterpreterCore::setLive(bool live) noexcept {
 }
 
 std::vector<loader::PrivateSpace::Loaded> InterpreterCore::libraries() {
-  beginOperation("list an interpreter's libraries");
-  auto loaded = space_->loaded();
-  endOperation();
-  return loaded;
+  const Visit visit(*this, "list an interpreter's libraries");
+  return space_->loaded();
 }
 
 // --- down

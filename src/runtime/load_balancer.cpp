@@ -49,7 +49,9 @@ int LoadBalancer::acquireFree() noexcept {
   const std::size_t limit = this->limit();
   std::size_t where = preferred();
   for (std::size_t tried = 0; tried < limit; ++tried) {
-    if (users_[where].count.load(std::memory_order_relaxed) == 0 && takeIfFree(where)) [[likely]]
+    // Not relaxed: CallQueue counts one that waits and then looks here, and who frees an
+    // interpreter does it the other way round; one of the two must see the other.
+    if (users_[where].count.load() == 0 && takeIfFree(where)) [[likely]]
       return static_cast<int>(where);
     if (++where >= limit) where = 0;
   }

@@ -13,6 +13,7 @@
 #include "runtime/gil.h"
 #include "runtime/interpreter_core.h"
 #include "runtime/stack_snapshot.h"
+#include "runtime/visit.h"
 
 namespace multipy::runtime {
 namespace {
@@ -109,12 +110,12 @@ std::shared_ptr<Request> ask(const Core& core) {
 }
 
 void addSnapshot(const Core& core, InterpreterStacks& stacks) {
-  if (!core->tryBeginOperation()) {
+  const Visit visit(*core);
+  if (!visit) {
     stacks.note = "it is being shut down";
     return;
   }
   StackSnapshot snapshot = takeStackSnapshot(core->api());
-  core->endOperation();
   stacks.threads = std::move(snapshot.threads);
   stacks.note = std::move(snapshot.note);
 }

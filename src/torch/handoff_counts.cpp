@@ -26,14 +26,13 @@ struct AllNumbers {
     return *one;
   }
 
+  // The lock is never waited for: in a child of fork(), who had it may not be there. What
+  // is not used again for that goes on being added up.
   Numbers* take() {
-    {
-      const std::lock_guard guard(lock);
-      if (!unused.empty()) {
-        Numbers* const numbers = unused.back();
-        unused.pop_back();
-        return numbers;
-      }
+    if (const std::unique_lock guard(lock, std::try_to_lock); guard && !unused.empty()) {
+      Numbers* const numbers = unused.back();
+      unused.pop_back();
+      return numbers;
     }
     auto* const numbers = new Numbers;
     numbers->next = first.load();
@@ -42,8 +41,7 @@ struct AllNumbers {
     return numbers;
   }
   void giveBack(Numbers* numbers) {
-    const std::lock_guard guard(lock);
-    unused.push_back(numbers);
+    if (const std::unique_lock guard(lock, std::try_to_lock); guard) unused.push_back(numbers);
   }
 };
 

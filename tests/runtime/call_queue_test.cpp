@@ -21,6 +21,7 @@ constexpr int kInterpreters = 2;
 
 constexpr const char* kModule = R"(
 import os
+import sys
 import threading
 
 one_inside = threading.Lock()
@@ -68,6 +69,15 @@ def fork(really):
         os.close(os.dup(0))  # gives the GIL up and takes it again
         os._exit(sum(range(4)))
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+def fork_and_ask_for_interval():
+    child = os.fork()
+    if child == 0:
+        os._exit(round(sys.getswitchinterval() * 1000))
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+def fork_and_ask_often(n):
+    return sorted({fork_and_ask_for_interval() for _ in range(n)})
 
 def fail():
     raise ValueError('refused')
@@ -204,6 +214,28 @@ TEST_F(CallQueue, AChildOfACallBesideADearOneWaitsForNobody) {
   std::vector<std::jthread> busy;
   for (int i = 0; i < kInterpreters; ++i) busy.emplace_back([&] { dear({kDear}); });
   for (int i = 0; i < 5; ++i) EXPECT_EQ(fork({true}).toInt(), 6);
+}
+
+// What a call in a hurry has changed for its own time, and a child would keep.
+TEST_F(CallQueue, AChildOfADearCallHasTheUsualSwitchInterval) {
+  const ReplicatedObj dear = function("fork_and_ask_often"), cheap = function("write");
+  const Pipe pipe;
+  constexpr int64_t kForks = 50;
+  dear({kForks});
+  for (int i = 0; i < 3; ++i) cheap({pipe.writing()});
+  manager.debugLimitInterpreters(1);
+  std::atomic<bool> done = false;
+  std::jthread cheapOnes([&] {
+    while (!done) {
+      cheap({pipe.writing()});
+      char bytes[64];
+      ASSERT_GT(::read(pipe.reading(), bytes, sizeof bytes), 0);
+    }
+  });
+  const at::IValue milliseconds = dear({kForks});
+  done = true;
+  ASSERT_EQ(milliseconds.toListRef().size(), 1u) << milliseconds;
+  EXPECT_EQ(milliseconds.toListRef()[0].toInt(), 5);
 }
 
 TEST_F(CallQueue, APlaceIsGivenBackWhenACallFails) {

@@ -29,6 +29,7 @@ class TensorWrappers : public CountingInterpreters {
 
   // A tensor that nobody else has, as it is inside of a Python object.
   at::Tensor wrapped(at::Tensor tensor) {
+    EXPECT_EQ(tensor.use_count(), 1u) << "its counts would be wrong from then on";
     at::Tensor inside;
     EXPECT_TRUE(putTensor(tensor, inside, object()));
     EXPECT_FALSE(tensor.defined());
@@ -120,11 +121,13 @@ TEST_F(TensorWrappers, ATensorOfAnotherObjectStays) {
 
 TEST_F(TensorWrappers, ATensorThatCachesKnowStays) {
   at::Tensor inside = wrapped(at::ones({3}));
-  const c10::weak_intrusive_ptr<at::TensorImpl, at::UndefinedTensorImpl> weak(
-      inside.getIntrusivePtr());
-  const at::Tensor result = take(inside);
-  ASSERT_TRUE(inside.defined());
-  EXPECT_NE(result.unsafeGetTensorImpl(), inside.unsafeGetTensorImpl());
+  {
+    const c10::weak_intrusive_ptr<at::TensorImpl, at::UndefinedTensorImpl> weak(
+        inside.getIntrusivePtr());
+    const at::Tensor result = take(inside);
+    ASSERT_TRUE(inside.defined());
+    EXPECT_NE(result.unsafeGetTensorImpl(), inside.unsafeGetTensorImpl());
+  }
   leaveObject(inside);
 }
 
@@ -174,7 +177,7 @@ TEST_F(TensorWrappers, WhatAutogradKnowsIsMadeAnew) {
 }
 
 TEST_F(TensorWrappers, OtherLayoutsAreMadeAnew) {
-  taken(at::eye(3).to_sparse().coalesce(), false);
+  taken(at::eye(3).to_sparse(), false);
   taken(at::eye(3).to_sparse_csr(), false);
   taken(at::quantize_per_tensor(at::ones({3}), 0.1, 0, at::kQUInt8), false);
 }
