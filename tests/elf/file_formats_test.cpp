@@ -72,9 +72,11 @@ TEST_P(FileFormats, BothHashes) {
 }
 
 TEST_P(FileFormats, PackedRelativeRelocations) {
-  if (GetParam().links("gold")) {
+  // Neither gold knows it, nor GNU ld for other machines than x86-64 (binutils 2.40).
+  const bool hostIsX86 = &Machine::host() == &Machine::x86_64();
+  if (GetParam().links("gold") || (GetParam().links("bfd") && !hostIsX86)) {
     EXPECT_THROW(build("-Wl,-z,pack-relative-relocs,--fatal-warnings"), std::runtime_error)
-        << "gold has learnt it: test it";
+        << GetParam().name << " has learnt it: test it";
     return;
   }
   // glibc wants whoever needs libc.so.6 by version to need GLIBC_ABI_DT_RELR of
@@ -146,11 +148,14 @@ TEST_P(FileFormats, BindingAndProtection) {
 
 TEST_P(FileFormats, SeventyThousandSymbols) {
   constexpr int count = 70'000;
+  const bool isArm = &Machine::host() == &Machine::aarch64();
   std::string source = "asm(R\"(.text\n";
   for (int i = 0; i < count; ++i) {
     const auto name = "function_" + std::to_string(i);
-    source += ".globl " + name + "\n.type " + name + ",@function\n" + name + ": movl $" +
-              std::to_string(i) + ",%eax\nret\n";
+    source += ".globl " + name + "\n.type " + name + ",%function\n" + name + ": ";
+    source += isArm ? "mov w0, #" + std::to_string(i & 0xffff) + "\nmovk w0, #" +
+                          std::to_string(i >> 16) + ", lsl #16\nret\n"
+                    : "movl $" + std::to_string(i) + ",%eax\nret\n";
   }
   source += ")\");";
   for (const char* hashStyle : {"gnu", "sysv"}) {

@@ -101,14 +101,15 @@ class Mutator {
   std::mt19937_64 random_;  // the standard fixes its numbers
 };
 
-void expectOnlyElfErrors(const std::vector<std::byte>& seed, uint32_t number) {
-  ASSERT_EQ(exercise(seed), Outcome::Copied);
+void expectOnlyElfErrors(const std::vector<std::byte>& seed, const Machine& machine,
+                         uint32_t number) {
+  ASSERT_EQ(exercise(seed, machine), Outcome::Copied);
   Mutator mutator(seed, number);
   std::array<int, 3> outcomes{};
   for (int i = 0; i < mutationsPerSeed; ++i) {
     const auto mutated = mutator.next();
     try {
-      ++outcomes[static_cast<std::size_t>(exercise(mutated))];
+      ++outcomes[static_cast<std::size_t>(exercise(mutated, machine))];
     } catch (const std::exception& error) {
       FAIL() << "mutation " << i << ": " << typeid(error).name() << ": " << error.what();
     }
@@ -118,7 +119,9 @@ void expectOnlyElfErrors(const std::vector<std::byte>& seed, uint32_t number) {
   EXPECT_GT(outcomes[static_cast<std::size_t>(Outcome::Copied)], mutationsPerSeed / 20);
 }
 
-TEST(ElfMutations, OfAMinimalLibrary) { expectOnlyElfErrors(MinimalLibrary().bytes(), 1); }
+TEST(ElfMutations, OfAMinimalLibrary) {
+  expectOnlyElfErrors(MinimalLibrary().bytes(), Machine::x86_64(), 1);
+}
 
 class ElfMutations : public ::testing::TestWithParam<Toolchain> {};
 
@@ -136,7 +139,7 @@ TEST_P(ElfMutations, OfARealLibrary) {
                                   "-Wl,--hash-style=both -Wl,--version-script=v.map -Wl,--build-id "
                                   "-Wl,-soname,libseed.so -Wl,-rpath,'$ORIGIN' -lm");
   run(std::string(strip) + " " + library.string());
-  expectOnlyElfErrors(readFile(library), 2);
+  expectOnlyElfErrors(readFile(library), Machine::host(), 2);
 }
 
 INSTANTIATE_TEST_SUITE_P(With, ElfMutations, ::testing::ValuesIn(toolchains),

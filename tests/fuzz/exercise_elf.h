@@ -48,10 +48,10 @@ inline void checkUnedited(const SharedObject& original, std::span<const std::byt
   checkUpTo(before.size());
 }
 
-inline Outcome exercise(std::vector<std::byte> bytes) {
+inline Outcome exercise(std::vector<std::byte> bytes, const Machine& machine) {
   auto outcome = Outcome::Refused;
   try {
-    const auto object = SharedObject::parse(std::move(bytes), "fuzzed.so", Machine::x86_64());
+    const auto object = SharedObject::parse(std::move(bytes), "fuzzed.so", machine);
     static_cast<void>(object.needed());
     for (uint32_t i = 1; i < object.symbolCount(); ++i) static_cast<void>(object.symbol(i));
     outcome = Outcome::Read;
@@ -60,7 +60,7 @@ inline Outcome exercise(std::vector<std::byte> bytes) {
     checkUnedited(object, copy.bytes);
     // Damage that the first reading has no reason to look at may refuse this
     // one, and in no other way.
-    SharedObject::parse(std::move(copy.bytes), "copy of fuzzed.so", Machine::x86_64());
+    SharedObject::parse(std::move(copy.bytes), "copy of fuzzed.so", machine);
   } catch (const runtime::ElfError&) {
   }
   return outcome;

@@ -7,6 +7,6 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, std::size_t size) {
   const auto* bytes = reinterpret_cast<const std::byte*>(data);
-  multipy::elf::testing::exercise({bytes, bytes + size});
+  multipy::elf::testing::exercise({bytes, bytes + size}, multipy::elf::Machine::x86_64());
   return 0;
 }
