@@ -14,15 +14,13 @@ include("${CMAKE_CURRENT_LIST_DIR}/MultipyChoosePython.cmake")
 # is built (MultipyTorchCheck.cmake).
 set(MULTIPY_SUPPORTED_TORCH 2.6 2.13 2.14)
 
-set(_multipy_torch_facts "${CMAKE_CURRENT_LIST_DIR}/torch_facts.py")
-
 # multipy_find_torch(<python>)
 #
 # Makes the targets and sets, in the caller, multipy_torch_{root,version,cxx11_abi},
 # multipy_torch_kineto (kineto's headers) and multipy_torch_python_library
 # (libtorch_python), or multipy_problem.
 function(multipy_find_torch python)
-  multipy_read_facts(torch "${python}" "${_multipy_torch_facts}")
+  multipy_read_facts(torch "${python}" "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/torch_facts.py")
   set(multipy_problem "${multipy_problem}" PARENT_SCOPE)
   if(multipy_problem)
     return()

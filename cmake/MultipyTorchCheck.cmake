@@ -1,6 +1,7 @@
 # Whether src/torch can work with the torch that was found: yes, if it is one of the
-# versions that multipy is tested with. Any other one is tried before anything of it
-# is linked, compiled into multipy or loaded, by three comparisons:
+# versions that multipy is tested with, compiled with libstdc++'s new std::string. Any
+# other one is tried before anything of it is linked, compiled into multipy or loaded, by
+# three comparisons:
 #
 #   headers         src/torch/versions/declarations.cpp compiles with them
 #   symbols         libtorch_python asks torch for the functions that are redirected,
@@ -19,22 +20,28 @@ function(multipy_check_torch)
   set(multipy_problem "" PARENT_SCOPE)
   string(REGEX MATCH "^[0-9]+\\.[0-9]+" series "${multipy_torch_version}")
   list(JOIN MULTIPY_SUPPORTED_TORCH ".x, " supported)
-  if(series IN_LIST MULTIPY_SUPPORTED_TORCH)
+  string(APPEND supported ".x")
+  if(series IN_LIST MULTIPY_SUPPORTED_TORCH AND multipy_torch_cxx11_abi)
     return()
+  endif()
+  set(described "torch ${multipy_torch_version}")
+  if(NOT multipy_torch_cxx11_abi)
+    string(APPEND described " with the old std::string (_GLIBCXX_USE_CXX11_ABI=0)")
+    string(APPEND supported " with the new one")
   endif()
   file(TIMESTAMP "${multipy_torch_python_library}" time)
   set(identity "${multipy_torch_version} ${multipy_torch_python_library} ${time}")
   if(NOT MULTIPY_CHECKED_TORCH STREQUAL identity)
-    message(STATUS "multipy: torch ${multipy_torch_version} is not one of those that multipy is tested "
-      "with (${supported}.x): comparing it with what multipy needs")
+    message(STATUS "multipy: ${described} is not one of those that multipy is tested "
+      "with (${supported}): comparing it with what multipy needs")
     _multipy_compare_headers(headers)
     _multipy_compare_symbols(symbols)
     set(differences ${headers} ${symbols})
     if(differences)
       list(JOIN differences "\n  " text)
       string(CONCAT problem
-        "torch ${multipy_torch_version} (${multipy_torch_root}) is not one of those that multipy is "
-        "tested with (${supported}.x), and differs in what multipy needs:\n  ${text}\nNothing of it was "
+        "${described} (${multipy_torch_root}) is not one of those that multipy is "
+        "tested with (${supported}), and differs in what multipy needs:\n  ${text}\nNothing of it was "
         "loaded. Install a torch of one of these versions into the environment, or choose another "
         "Python with -DMULTIPY_PYTHON=/path/to/python. docs/versions.md says how a version is added.")
       set(multipy_problem "${problem}" PARENT_SCOPE)
@@ -42,8 +49,8 @@ function(multipy_check_torch)
     endif()
     set(MULTIPY_CHECKED_TORCH "${identity}" CACHE INTERNAL "The unlisted torch that was found fit")
   endif()
-  message(WARNING "multipy: torch ${multipy_torch_version} has all that multipy needs, but multipy was "
-    "never tested with it, only with ${supported}.x. Run the tests before you rely on it.")
+  message(WARNING "multipy: ${described} has all that multipy needs, but multipy was "
+    "never tested with it, only with ${supported}. Run the tests before you rely on it.")
 endfunction()
 
 set(_multipy_sources "${CMAKE_CURRENT_LIST_DIR}/../src")

@@ -54,8 +54,9 @@ def main():
     root = folder()
     version = runpy.run_path(os.path.join(root, "version.py"))["__version__"]
     files = {name: os.path.realpath(os.path.join(root, f"lib/lib{name}.so")) for name in LIBRARIES}
-    # Names of std::string in libc10's symbol table say which of libstdc++'s two ABIs it speaks.
-    cxx11_abi = int(b"St7__cxx1112basic_string" in read(files["c10"], "rb"))
+    # The std::string in its functions' names says which of libstdc++'s two ABIs it speaks. (A
+    # libc10 that brings parts of libstdc++ along may have the names of both.)
+    cxx11_abi = int(bool(re.search(rb"_ZN[KR]?3c10\w*St7__cxx1112basic_string", read(files["c10"], "rb"))))
     headers = os.path.dirname(os.path.realpath(os.path.join(root, "include/torch")))
     if not os.path.isdir(os.path.join(headers, "torch")):
         damaged(f"there is no {root}/include/torch")

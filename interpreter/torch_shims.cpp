@@ -80,6 +80,12 @@ std::string takeErrorText() {
 
 #define MULTIPY_ROUTE extern "C" __attribute__((visibility("default")))
 
+// extern "C" gives these functions their names alone: those that call them are C++, and
+// expect what C++ would return.
+#ifdef __clang__
+#pragma clang diagnostic ignored "-Wreturn-type-c-linkage"
+#endif
+
 // --- torch::Library
 MULTIPY_ROUTE void multipy_route_library_construct(void* library, int kind, std::string* ns,
                                                    std::uint32_t key, const char* file,

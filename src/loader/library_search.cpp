@@ -8,6 +8,9 @@
 #include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#if defined(__x86_64__) && __has_include(<sys/platform/x86.h>)
+#include <sys/platform/x86.h>
+#endif
 
 #include <algorithm>
 #include <cctype>
@@ -89,13 +92,26 @@ std::vector<std::filesystem::path> systemDirectories() {
   return directories;
 }
 
-/// glibc-hwcaps subdirectories that this processor can use, best first.
+/// glibc-hwcaps subdirectories that this processor can use, best first: by the list of
+/// features that ld.so goes through, and by its word for each. (Of compilers not all know
+/// the levels by name.) A glibc that does not tell is one without such subdirectories.
 std::vector<std::string> hardwareDirectories() {
   std::vector<std::string> directories;
-#if defined(__x86_64__)
-  if (__builtin_cpu_supports("x86-64-v4")) directories.push_back("glibc-hwcaps/x86-64-v4");
-  if (__builtin_cpu_supports("x86-64-v3")) directories.push_back("glibc-hwcaps/x86-64-v3");
-  if (__builtin_cpu_supports("x86-64-v2")) directories.push_back("glibc-hwcaps/x86-64-v2");
+#ifdef CPU_FEATURE_ACTIVE
+  const bool v2 = CPU_FEATURE_ACTIVE(CMPXCHG16B) && CPU_FEATURE_ACTIVE(LAHF64_SAHF64) &&
+                  CPU_FEATURE_ACTIVE(POPCNT) && CPU_FEATURE_ACTIVE(SSE3) &&
+                  CPU_FEATURE_ACTIVE(SSSE3) && CPU_FEATURE_ACTIVE(SSE4_1) &&
+                  CPU_FEATURE_ACTIVE(SSE4_2);
+  const bool v3 = v2 && CPU_FEATURE_ACTIVE(AVX) && CPU_FEATURE_ACTIVE(AVX2) &&
+                  CPU_FEATURE_ACTIVE(BMI1) && CPU_FEATURE_ACTIVE(BMI2) &&
+                  CPU_FEATURE_ACTIVE(F16C) && CPU_FEATURE_ACTIVE(FMA) &&
+                  CPU_FEATURE_ACTIVE(LZCNT) && CPU_FEATURE_ACTIVE(MOVBE);
+  const bool v4 = v3 && CPU_FEATURE_ACTIVE(AVX512F) && CPU_FEATURE_ACTIVE(AVX512BW) &&
+                  CPU_FEATURE_ACTIVE(AVX512CD) && CPU_FEATURE_ACTIVE(AVX512DQ) &&
+                  CPU_FEATURE_ACTIVE(AVX512VL);
+  if (v4) directories.push_back("glibc-hwcaps/x86-64-v4");
+  if (v3) directories.push_back("glibc-hwcaps/x86-64-v3");
+  if (v2) directories.push_back("glibc-hwcaps/x86-64-v2");
 #endif
   return directories;
 }

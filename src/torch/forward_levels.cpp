@@ -112,8 +112,8 @@ std::shared_ptr<Level> getCurrent(std::uint64_t index) {
   return level;
 }
 
-// What torch may ask before it looks for tangents.
-bool anyCurrent() {
+// What torch may ask before it looks for tangents (2.14 does).
+[[maybe_unused]] bool anyCurrent() {
   const Levels* const levels = levelsOf(Ownership::entered());
   return levels ? levels->any() : Originals::all().any();
 }

@@ -133,8 +133,8 @@ constexpr std::array kCommonSymbols = {
     // --- process groups by name (process_groups.cpp)
     RedirectedSymbol{
         "_ZN4c10d22register_process_groupERK" MULTIPY_STRING
-        "RKN3c1013intrusive_ptrINS_12ProcessGroupENS8_6detail34intrusive_target_default_null_"
-        "typeISA_EEEE",
+        "RKN3c1013intrusive_ptrINS_12ProcessGroupEN" MULTIPY_BY_STRING("S8_", "S2_")
+        "6detail34intrusive_target_default_null_typeI" MULTIPY_BY_STRING("SA_", "S4_") "EEEE",
         "multipy_route_register_process_group", "_ZN4c10d22register_process_group"},
     RedirectedSymbol{kResolveProcessGroup, "multipy_route_resolve_process_group",
                      "_ZN4c10d21resolve_process_group"},

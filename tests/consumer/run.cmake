@@ -31,10 +31,24 @@ else()
   message(FATAL_ERROR "way is '${way}', expected install or subdirectory")
 endif()
 
+# Versions and components, of the whole installation and of the library alone.
+if(way STREQUAL "install")
+  run("${CMAKE_COMMAND}" --install "${multipy_build}" --prefix "${scratch}/library alone" --component library)
+  foreach(place moved "library alone")
+    set(program FALSE)
+    if(with_program AND place STREQUAL "moved")
+      set(program TRUE)
+    endif()
+    run("${CMAKE_COMMAND}" -S "${requests}" -B "${scratch}/requests of ${place}" -G "${generator}"
+        "-DMULTIPY_PYTHON=${python}" "-DCMAKE_PREFIX_PATH=${scratch}/${place}"
+        "-DVERSION=${version}" "-DEXPECT_PROGRAM=${program}")
+  endforeach()
+endif()
+
 cmake_host_system_information(RESULT processors QUERY NUMBER_OF_LOGICAL_CORES)
 run("${CMAKE_COMMAND}" -S "${app}" -B "${scratch}/build" -G "${generator}" ${options})
 run("${CMAKE_COMMAND}" --build "${scratch}/build" --parallel ${processors})
-foreach(program serve serve_classic)
+foreach(program serve serve_classic serve_static)
   run("${CMAKE_COMMAND}" -E env ${environment} "${scratch}/build/${program}")
 endforeach()
 

@@ -35,7 +35,7 @@ unset(ENV{PYTHONPATH})
 run("${CMAKE_COMMAND}" -S "${app}" -B "${scratch}/build" -G "${generator}" "-DCMAKE_PREFIX_PATH=${prefix}"
     "-DMULTIPY_PYTHON=${python}" "-DCMAKE_BUILD_TYPE=${build_type}" "-DCMAKE_CXX_COMPILER_LAUNCHER=${launcher}")
 run("${CMAKE_COMMAND}" --build "${scratch}/build" --parallel ${processors})
-foreach(program serve serve_classic)
+foreach(program serve serve_classic serve_static)
   run("${CMAKE_COMMAND}" -E env ${environment} "${scratch}/build/${program}")
 endforeach()
 

@@ -1,22 +1,38 @@
-// A shared library with multipy inside, as a Python process loads it.
+// A shared library with multipy inside, as a Python process or a C program loads it.
 #include <ATen/ATen.h>
 #include <multipy/runtime/deploy.h>
 
 #include <cstring>
 #include <thread>
 
+using namespace multipy::runtime;
+
 namespace {
 
+// Exceptions of torch and of Python arrive with their types.
+std::string throwsAsItShould(const Obj& toInt) {
+  try {
+    at::ones({2}).reshape({3});
+    return "torch threw nothing";
+  } catch (const c10::Error&) {
+  }
+  try {
+    toInt({"seven"});
+    return "Python threw nothing";
+  } catch (const PythonException&) {
+  }
+  return {};
+}
+
 void run() {
-  using namespace multipy::runtime;
   InterpreterManager manager(2);
   manager.registerModuleSource("hosted", R"py(
 import ctypes, sqlite3
 import numpy, torch
-def none(): return id(None)
-def work(x):
-    assert ctypes.addressof(ctypes.c_byte.in_dll(ctypes.pythonapi, '_Py_NoneStruct')) == id(None)
-    return torch.linalg.inv(x) @ torch.from_numpy(numpy.ones((2, 1), dtype='float32'))
+class Model(torch.nn.Module):
+    def forward(self, x):
+        assert ctypes.addressof(ctypes.c_byte.in_dll(ctypes.pythonapi, '_Py_NoneStruct')) == id(None)
+        return torch.linalg.inv(x) @ torch.from_numpy(numpy.ones((2, 1), dtype='float32'))
 )py");
   std::vector<std::string> failures(2);
   std::vector<std::thread> threads;
@@ -24,8 +40,10 @@ def work(x):
     threads.emplace_back([&, i] {
       try {
         auto session = manager.allInstances()[i].acquireSession();
-        const at::Tensor y = session.global("hosted", "work")({at::eye(2) * 2}).toIValue().toTensor();
+        const Obj model = session.global("hosted", "Model")({});
+        const at::Tensor y = model({at::eye(2) * 2}).toIValue().toTensor();
         if (!y.equal(at::full({2, 1}, 0.5))) failures[i] = "wrong result";
+        failures[i] += throwsAsItShould(session.global("builtins", "int"));
       } catch (const std::exception& error) {
         failures[i] = error.what();
       }

@@ -23,7 +23,8 @@ inline constexpr std::array kSymbols = {
         "11CppFunctionERKSt6vectorIN2at3TagESaISB_EE",
         "multipy_route_library_define_with_kernel", "_ZNR5torch7Library4_def"},
     // libtorch_python has no custom classes; extensions may.
-    RedirectedSymbol{"_ZN5torch6detail10class_baseC2ERK" MULTIPY_STRING "S9_S7_RKSt9type_infoSC_",
+    RedirectedSymbol{"_ZN5torch6detail10class_baseC2ERK" MULTIPY_STRING
+                     MULTIPY_BY_STRING("S9_S7_RKSt9type_infoSC_", "S3_SsRKSt9type_infoS6_"),
                      "multipy_route_custom_class", "_ZN5torch6detail10class_baseC", false, true},
     RedirectedSymbol{
         "_ZN5torch25registerCustomClassMethodESt10unique_ptrINS_3jit8FunctionESt14default_"

@@ -1,10 +1,29 @@
-// Two interpreters, two threads, one call each.
+// Two interpreters, two threads, one call each; and what torch and Python throw.
 #include <multipy/runtime/deploy.h>
 
 #include <iostream>
 #include <string>
 #include <thread>
 #include <vector>
+
+namespace {
+
+std::string caught(const multipy::runtime::Obj& toInt) {
+  std::string texts;
+  try {
+    at::ones({2}).reshape({3});
+  } catch (const c10::Error& error) {
+    texts += error.what_without_backtrace();
+  }
+  try {
+    toInt({"seven"});
+  } catch (const multipy::runtime::PythonException& error) {
+    texts += error.what();
+  }
+  return texts;
+}
+
+}  // namespace
 
 int main() {
   multipy::runtime::InterpreterManager manager(2);
@@ -20,6 +39,12 @@ int main() {
   for (auto& thread : threads) thread.join();
   if (answers[0] != "40" || answers[1] != "41") {
     std::cerr << "expected 40 and 41, got " << answers[0] << " and " << answers[1] << '\n';
+    return 1;
+  }
+  const std::string texts = caught(manager.acquireOne().global("builtins", "int"));
+  if (texts.find("invalid for input of size 2") == std::string::npos ||
+      texts.find("'seven'") == std::string::npos) {
+    std::cerr << "expected an error of torch and one of Python, got " << texts << '\n';
     return 1;
   }
   std::cout << "served by " << manager.allInstances().size() << " interpreters\n";
