@@ -55,8 +55,10 @@ class Package:
     answers_at_start = {}  # the same, of the package's start
     made_by = {}  # module that C code makes -> module that calls this code
     promised_in = {}  # function -> names it gets as Promised ones, after the start, too
+    answers_in = {}  # function -> {name -> what it gets for it}, after the start, too
     exact = ()  # modules whose promised names are called by who looks at his caller's frame
     further = ()  # modules that plain Python's start comes to by what is postponed
+    needs = {}  # module -> those that it takes to be there, by what is postponed
 
     def started(self):
         """Runs when the package has been executed, in the thread that did it."""
@@ -247,6 +249,8 @@ def _promise_or_answer(module, name, caller):
     function = (caller.f_globals.get("__name__"), caller.f_code.co_name)
     if (module_name, name) in _package.answers and not imports:
         return True, _package.answers[module_name, name]
+    if name in _package.answers_in.get(function, ()):
+        return True, _package.answers_in[function][name]
     if not _is_starting():
         promised = name in _package.promised_in.get(function, ())
         return promised, promised and _promise(module, module_name, name, caller)
@@ -403,6 +407,9 @@ class _Finder:
             return _package_spec(name, path, target)
         if _starting is _NOT_YET:
             return None
+        if _is_starting():
+            for needed in _package.needs.get(name, ()):
+                import_module(needed)
         group = Group.of(name)
         if group is None or group.done or group.executor == get_ident():
             return None

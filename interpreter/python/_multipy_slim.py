@@ -17,6 +17,9 @@ import sys
 
 import _multipy_postponed as postponed
 
+_C10D = "torch.distributed.distributed_c10d"
+_REGISTER_PROCESS_GROUP = "_register_process_group_opaque_type"
+
 _GROUPS = {
     # Graphs, tracing, fake tensors, decompositions: each imports most of the others.
     "graphs": """torch._custom_op torch._custom_ops torch._decomp torch._dispatch torch._export
@@ -65,12 +68,25 @@ _FURTHER = """
     torch.utils._appending_byte_serializer torch.utils._config_module torch.utils._content_store
     torch.utils._debug_mode torch.utils._dtype_abbrs torch.utils._exposed_in
     torch.utils._import_utils torch.utils._inspect torch.utils._mode_utils torch.utils._stats
-    torch.utils._thunk torch.utils.checkpoint torch.utils.weak
+    torch.utils._thunk torch.utils._typing_utils torch.utils.checkpoint torch.utils.weak
 """
 
 
 def _c_has(name):
     return hasattr(sys.modules["torch._C"], name)
+
+
+def _generators_metaclass():
+    try:
+        return importlib.import_module("torch._custom_class_base").CustomClassBaseMeta
+    except ModuleNotFoundError:  # before torch 2.14
+        return importlib.import_module("torch._opaque_base").OpaqueBaseMeta
+
+
+def _is_fake_tensor(x):
+    """Of a tensor that C++ made; Python code that makes others has not been executed."""
+    torch = sys.modules["torch"]
+    return isinstance(x, torch.Tensor) and torch._C._is_fake_tensor(x)
 
 
 class _Torch(postponed.Package):
@@ -84,6 +100,7 @@ class _Torch(postponed.Package):
     at_once = frozenset(_AT_ONCE.split())
     exact = ("torch.jit", "torch.library")
     further = _FURTHER.split()
+    needs = {"torch.fx.experimental.sym_node": ("torch._logging",)}
     made_by = {
         "torch._C._distributed_c10d": "torch.distributed",
         "torch._C._distributed_rpc": "torch.distributed.rpc",
@@ -96,11 +113,18 @@ class _Torch(postponed.Package):
     answers_at_start = {
         # Asked to add two functions to TorchScript's builtins: _complete_builtins() does.
         ("torch.distributed.autograd", "is_available"): lambda: False,
+        # Registers a class of torch.distributed: _register_process_group() does (torch 2.14).
+        (_C10D, _REGISTER_PROCESS_GROUP): lambda: None,
     }
     # What eager code asks no more of than whether something is an instance of it.
     promised_in = {
         ("torch._guards", "active_fake_mode"): ("FakeTensorMode",),
-        ("torch._guards", "detect_fake_mode"): ("FakeTensor", "FakeTensorMode", "get_plain_tensors"),
+        ("torch._guards", "detect_fake_mode"): (
+            "FakeTensor",
+            "FakeTensorMode",
+            "get_plain_tensors",
+            "maybe_get_fake_mode",
+        ),
         ("torch._tensor", "__reduce_ex__"): ("FakeTensor",),
         ("torch._tensor", "_reduce_ex_internal"): ("FakeTensor", "FunctionalTensor"),
         ("torch._tensor_str", "_str_intern"): ("FakeTensor",),
@@ -113,6 +137,12 @@ class _Torch(postponed.Package):
             "SchemaCheckMode",
             "ProxyTorchDispatchMode",
         ),
+    }
+    # torch 2.14 asks by a function.
+    answers_in = {
+        ("torch._guards", "detect_fake_mode"): {"is_fake_tensor": _is_fake_tensor},
+        ("torch._tensor", "_reduce_ex_internal"): {"is_fake_tensor": _is_fake_tensor},
+        ("torch._tensor_str", "_str_intern"): {"is_fake_tensor": _is_fake_tensor},
     }
 
     def __init__(self):
@@ -135,6 +165,8 @@ class _Torch(postponed.Package):
     def after(self, group):
         if group == "distributed" and _c_has("_dist_autograd_init"):
             self._complete_builtins()
+        if group == "distributed":
+            self._register_process_group()
 
     def _let_c_code_ask_once(self):
         """The first number that meets a tensor makes torch look for numpy, within the
@@ -147,7 +179,7 @@ class _Torch(postponed.Package):
         none without."""
         set_metaclass = getattr(sys.modules["torch._C"], "_set_generator_metaclass", None)
         if set_metaclass:
-            set_metaclass(importlib.import_module("torch._opaque_base").OpaqueBaseMeta)
+            set_metaclass(_generators_metaclass())
 
     def _stand_in_for_c_modules(self):
         torch_c = sys.modules["torch._C"]
@@ -216,6 +248,11 @@ class _Torch(postponed.Package):
         autograd = sys.modules["torch.distributed.autograd"]
         known[id(autograd.get_gradients)] = "aten::get_gradients"
         known[id(autograd.backward)] = "aten::dist_backward"
+
+    def _register_process_group(self):
+        register = getattr(sys.modules[_C10D], _REGISTER_PROCESS_GROUP, None)
+        if register:
+            register()
 
 
 def install():
