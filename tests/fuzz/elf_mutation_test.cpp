@@ -27,8 +27,8 @@ struct Range {
 };
 
 // The parts of a file that the reader looks at: there damage matters.
-std::vector<Range> metadata(const std::vector<std::byte>& bytes) {
-  const auto object = SharedObject::parse(bytes, "seed.so", Machine::x86_64());
+std::vector<Range> metadata(const std::vector<std::byte>& bytes, const Machine& machine) {
+  const auto object = SharedObject::parse(bytes, "seed.so", machine);
   std::vector<Range> ranges{{0, sizeof(Elf64_Ehdr)}};
   const auto add = [&](uint64_t offset, uint64_t size) {
     ranges.push_back({offset, std::min<uint64_t>(size, bytes.size() - offset)});
@@ -59,8 +59,8 @@ std::vector<Range> metadata(const std::vector<std::byte>& bytes) {
 
 class Mutator {
  public:
-  Mutator(const std::vector<std::byte>& seed, uint32_t number)
-      : seed_(seed), ranges_(metadata(seed)), random_(number) {}
+  Mutator(const std::vector<std::byte>& seed, const Machine& machine, uint32_t number)
+      : seed_(seed), ranges_(metadata(seed, machine)), random_(number) {}
 
   std::vector<std::byte> next() {
     auto bytes = seed_;
@@ -104,7 +104,7 @@ class Mutator {
 void expectOnlyElfErrors(const std::vector<std::byte>& seed, const Machine& machine,
                          uint32_t number) {
   ASSERT_EQ(exercise(seed, machine), Outcome::Copied);
-  Mutator mutator(seed, number);
+  Mutator mutator(seed, machine, number);
   std::array<int, 3> outcomes{};
   for (int i = 0; i < mutationsPerSeed; ++i) {
     const auto mutated = mutator.next();
