@@ -40,6 +40,13 @@ constexpr const char* kInitNumThreads = "_ZN2at16init_num_threadsEv";
 constexpr const char* kResolveProcessGroup =
     "_ZN4c10d21resolve_process_groupERK" MULTIPY_STRING;
 
+// For ARM torch compiles the call out that hands it symbolized C++ stacks.
+#if defined(__aarch64__)
+constexpr bool kLeavesStacksToC10 = true;
+#else
+constexpr bool kLeavesStacksToC10 = false;
+#endif
+
 constexpr std::array kCommonSymbols = {
     // --- operators and kernels (registration_router.cpp)
     RedirectedSymbol{
@@ -104,7 +111,8 @@ constexpr std::array kCommonSymbols = {
     RedirectedSymbol{"_ZN5torch3jit6tracer7setWarnEPFvRK" MULTIPY_STRING "E",
                      "multipy_route_warn", "_ZN5torch3jit6tracer7setWarn"},
     RedirectedSymbol{"_ZN3c1020SetStackTraceFetcherESt8functionIF" MULTIPY_STRING "vEE",
-                     "multipy_route_stack_fetcher", "_ZN3c1020SetStackTraceFetcher"},
+                     "multipy_route_stack_fetcher", "_ZN3c1020SetStackTraceFetcher", false,
+                     kLeavesStacksToC10},
     RedirectedSymbol{"_ZN5torch4lazy23GetPythonFramesFunctionEv", "multipy_route_lazy_frames",
                      "_ZN5torch4lazy23GetPythonFramesFunction"},
     RedirectedSymbol{"_ZN5torch17CapturedTraceback17addPythonUnwinderEPNS0_6PythonE",
