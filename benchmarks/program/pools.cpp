@@ -2,6 +2,7 @@
 
 #include <multipy/runtime/deploy.h>
 
+#include <functional>
 #include <stdexcept>
 #include <utility>
 
@@ -9,6 +10,16 @@
 #include "measure.h"
 
 namespace multipy::benchmark {
+namespace {
+
+// Of its own, as nanosecondsEach() has one.
+double onAThread(const std::function<double()>& measure) {
+  double result = 0;
+  together(1, [&](int) { result = measure(); });
+  return result;
+}
+
+}  // namespace
 
 struct Pool::Model : Target {
   Model(runtime::ReplicatedObj o, const std::string& inputKind)
@@ -79,26 +90,22 @@ double Pool::callInSession(const std::string& name, double seconds) {
 
 double Pool::callInside(const std::string& name, double seconds) {
   const Model& model = this->model(name);
-  double nanoseconds = 0;
-  together(1, [&](int) {
+  return onAThread([&] {
     auto session = model.object.acquireSession();
     auto loop = session.global("python_loops", "nanoseconds_per_call");
     const std::vector<runtime::Obj> arguments = {session.self,
                                                  session.fromIValue(model.input.arguments(0, 0)[0]),
                                                  session.fromIValue(seconds)};
-    nanoseconds = loop(arguments).toIValue().toDouble();
+    return loop(arguments).toIValue().toDouble();
   });
-  return nanoseconds;
 }
 
 double Pool::pyperformance(const std::string& folder, const std::string& name, double seconds) {
-  double nanoseconds = 0;
-  together(1, [&](int) {
+  return onAThread([&] {
     auto session = manager_->acquireOne();
     auto run = session.global("python_loops", "pyperformance_nanoseconds");
-    nanoseconds = run({folder, name, seconds}).toIValue().toDouble();
+    return run({folder, name, seconds}).toIValue().toDouble();
   });
-  return nanoseconds;
 }
 
 double Pool::session(int threads, double seconds, bool entering) {

@@ -71,14 +71,11 @@ def _benchmark_of_pyperformance(file):
 
     pyperf = types.ModuleType("pyperf")
     pyperf.Runner, pyperf.perf_counter = Runner, time.perf_counter
-    before = sys.modules.get("pyperf")
-    sys.modules["pyperf"] = pyperf
+    sys.modules["pyperf"] = pyperf  # nothing here uses the real one
     try:
         exec(compile(file.read_text(), file, "exec"), {"__name__": "__main__", "__file__": str(file)})
     finally:
         del sys.modules["pyperf"]
-        if before is not None:
-            sys.modules["pyperf"] = before
     if len(found) != 1:
         raise ValueError(f"{file} has {len(found)} benchmarks; expected a file with one")
     return found[0]

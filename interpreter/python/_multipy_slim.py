@@ -139,11 +139,14 @@ class _Torch(postponed.Package):
         ),
     }
     # torch 2.14 asks by a function.
-    answers_in = {
-        ("torch._guards", "detect_fake_mode"): {"is_fake_tensor": _is_fake_tensor},
-        ("torch._tensor", "_reduce_ex_internal"): {"is_fake_tensor": _is_fake_tensor},
-        ("torch._tensor_str", "_str_intern"): {"is_fake_tensor": _is_fake_tensor},
-    }
+    answers_in = dict.fromkeys(
+        (
+            ("torch._guards", "detect_fake_mode"),
+            ("torch._tensor", "_reduce_ex_internal"),
+            ("torch._tensor_str", "_str_intern"),
+        ),
+        {"is_fake_tensor": _is_fake_tensor},
+    )
 
     def __init__(self):
         self._undo = []  # of what stands in for the group "graphs"
@@ -163,10 +166,11 @@ class _Torch(postponed.Package):
             self._undo.clear()
 
     def after(self, group):
-        if group == "distributed" and _c_has("_dist_autograd_init"):
+        if group != "distributed":
+            return
+        if _c_has("_dist_autograd_init"):
             self._complete_builtins()
-        if group == "distributed":
-            self._register_process_group()
+        self._register_process_group()
 
     def _let_c_code_ask_once(self):
         """The first number that meets a tensor makes torch look for numpy, within the
