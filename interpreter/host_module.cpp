@@ -34,6 +34,39 @@ PyObject* output(PyObject*, PyObject* arguments) {
   return nullptr;
 }
 
+struct Errand {
+  PyObject* callable;
+  PyObject* result = nullptr;
+  PyObject *type = nullptr, *value = nullptr, *traceback = nullptr;
+
+  static void run(void* self) {
+    auto& errand = *static_cast<Errand*>(self);
+    // An interpreter that is ending gives its GIL to nobody any more.
+    if (!Py_IsInitialized()) return;
+    const PyGILState_STATE state = PyGILState_Ensure();
+    errand.result = PyObject_CallNoArgs(errand.callable);
+    if (!errand.result) PyErr_Fetch(&errand.type, &errand.value, &errand.traceback);
+    PyGILState_Release(state);
+  }
+};
+
+// run_on_owner(callable): its result, or its exception.
+PyObject* runOnOwner(PyObject*, PyObject* callable) {
+  Errand errand{callable};
+  std::string error;
+  bool ran;
+  Py_BEGIN_ALLOW_THREADS
+  ran = host()->runOnOwner(host()->context, Errand::run, &errand, error);
+  Py_END_ALLOW_THREADS
+  if (errand.result) return errand.result;
+  if (errand.type)
+    PyErr_Restore(errand.type, errand.value, errand.traceback);
+  else
+    PyErr_Format(PyExc_RuntimeError, "the interpreter is ending%s%s", ran ? "" : ": ",
+                 error.c_str());
+  return nullptr;
+}
+
 PyObject* lookAtEnviron(PyObject*, PyObject*) {
   lookAtEnvironment();
   Py_RETURN_NONE;
@@ -42,6 +75,8 @@ PyObject* lookAtEnviron(PyObject*, PyObject*) {
 PyMethodDef methods[] = {
     {"look_at_environ", lookAtEnviron, METH_NOARGS,
      "Has posix read the variables as they are now."},
+    {"run_on_owner", runOnOwner, METH_O,
+     "Calls it in the thread that started this interpreter and will end it."},
     {"output", output, METH_VARARGS, "Gives bytes that were printed to the program."},
     {"module_source", moduleSource, METH_O, "Source registered for a module name, or None."},
     {nullptr, nullptr, 0, nullptr}};

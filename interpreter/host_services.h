@@ -6,7 +6,7 @@
 // "throws" below, which are called by torch and throw what torch expects.
 //
 // Threads: every function may be called from any thread, with or without a GIL,
-// and none of them waits for a GIL.
+// and none of them waits for a GIL, unless it says otherwise.
 #pragma once
 
 #include <ATen/core/TensorBase.h>
@@ -64,6 +64,13 @@ struct HostServices {
   // --- threads: which interpreter the calling thread is in (-1: none)
   int (*current)();
   void (*setCurrent)(int slot);
+
+  // --- the thread that started this interpreter and will end it
+  /// Runs `task` there and waits for it; call it without this interpreter's GIL. In the
+  /// child of a fork, which has no such thread, in the calling one. False, and why in
+  /// `error`, once that thread has ended.
+  bool (*runOnOwner)(void* context, void (*task)(void* argument), void* argument,
+                     std::string& error);
 
   // --- source of a module registered with registerModuleSource
   bool (*moduleSource)(void* context, const char* name, std::string& source);

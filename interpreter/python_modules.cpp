@@ -1,16 +1,29 @@
 #include "interpreter/python_modules.h"
 
+#include <marshal.h>
+
 #include <cstring>
 #include <string>
 
-#include "interpreter/python_sources.h"
+#include "interpreter/python_code.h"
 
 namespace multipy {
 namespace {
 
-const PythonSource* sourceOf(const char* name) {
-  for (std::size_t i = 0; i < pythonSourceCount; i++)
-    if (std::strcmp(pythonSources[i].name, name) == 0) return &pythonSources[i];
+// New reference.
+PyObject* codeOf(const char* name) {
+  if (PyImport_GetMagicNumber() != pythonCodeMagic) {
+    PyErr_Format(PyExc_SystemError,
+                 "multipy's Python code has the magic number %ld, this Python expects %ld: they "
+                 "were built with different versions; rebuild multipy",
+                 pythonCodeMagic, PyImport_GetMagicNumber());
+    return nullptr;
+  }
+  for (std::size_t i = 0; i < pythonCodeCount; i++)
+    if (std::strcmp(pythonCode[i].name, name) == 0)
+      return PyMarshal_ReadObjectFromString(pythonCode[i].data,
+                                            static_cast<Py_ssize_t>(pythonCode[i].size));
+  PyErr_Format(PyExc_SystemError, "multipy has no embedded module '%s'", name);
   return nullptr;
 }
 
@@ -28,13 +41,8 @@ PyObject* published(const char* name, PyObject* module) {
 PyObject* ourModule(const char* name) {
   PyObject* loaded = PyDict_GetItemString(PyImport_GetModuleDict(), name);
   if (loaded) return Py_NewRef(loaded);
-  const PythonSource* source = sourceOf(name);
-  if (!source) {
-    PyErr_Format(PyExc_SystemError, "multipy has no embedded module '%s'", name);
-    return nullptr;
-  }
   const std::string file = "<multipy/" + std::string(name) + ".py>";
-  const auto code = Reference::take(Py_CompileString(source->text, file.c_str(), Py_file_input));
+  const auto code = Reference::take(codeOf(name));
   const auto module = Reference::take(code ? PyModule_New(name) : nullptr);
   if (!module || PyModule_AddStringConstant(module.get(), "__file__", file.c_str()) != 0) return nullptr;
   PyObject* names = PyModule_GetDict(module.get());

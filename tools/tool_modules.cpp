@@ -1,6 +1,6 @@
 #include "tools/tool_modules.h"
 
-#include "interpreter/python_sources.h"
+#include "tools/python_sources.h"
 
 namespace multipy::tools {
 

@@ -4,11 +4,9 @@ import _signal
 import gc
 import sys
 
-# Here, on the thread that will finalise: threading takes the thread that first
-# imports it for the main one, and waits at the end until that one has gone. On
-# a thread of the program that would be for ever.
-import threading  # noqa: F401
-from importlib.machinery import ModuleSpec, PathFinder
+# As importlib.machinery has them, which is another file to load.
+from _frozen_importlib import ModuleSpec
+from _frozen_importlib_external import PathFinder
 
 import _multipy_host
 
@@ -51,41 +49,67 @@ class RegisteredModules:
         return _multipy_host.module_source(name)
 
 
-class TorchFinder:
-    """Has `import torch` executed without garbage collections, a tenth of its time.
+class _OnFirstImport:
+    """Finder of one module, which `execute(loader, module)` is to execute the first time."""
 
-    It makes a quarter of a million objects that stay, and CPython looks through all of
-    them again and again meanwhile.
-    """
+    def __init__(self, name, execute):
+        self._name = name
+        self._execute = execute
 
-    @staticmethod
-    def find_spec(name, path=None, target=None):
-        if name != "torch":
+    def find_spec(self, name, path=None, target=None):
+        if name != self._name:
             return None
-        sys.meta_path.remove(TorchFinder)
         spec = PathFinder.find_spec(name, path)
         if spec is not None and hasattr(spec.loader, "exec_module"):
-            spec.loader = _WithoutCollections(spec.loader)
+            spec.loader = _LoaderOnce(spec.loader, self)
         return spec
 
+    def execute(self, loader, module):
+        self._execute(loader, module)
+        if self in sys.meta_path:
+            sys.meta_path.remove(self)
 
-class _WithoutCollections:
-    def __init__(self, real):
+
+class _LoaderOnce:
+    """A module's real loader, but for how it is executed."""
+
+    def __init__(self, real, finder):
         self._real = real
+        self._finder = finder
+
+    def __getattr__(self, name):
+        return getattr(self._real, name)
 
     def create_module(self, spec):
         return self._real.create_module(spec)
 
     def exec_module(self, module):
         module.__loader__ = module.__spec__.loader = self._real
-        was_on = gc.isenabled()
-        gc.disable()
-        try:
-            self._real.exec_module(module)
-        finally:
-            if was_on:
-                _take_for_old()
-                gc.enable()
+        self._finder.execute(self._real, module)
+
+
+def _execute_threading(loader, module):
+    """In the thread that will finalise: threading takes the thread that executes it for the
+    main one, and waits at the end until that one has gone. On a thread of the program that
+    would be for ever."""
+    _multipy_host.run_on_owner(lambda: loader.exec_module(module))
+
+
+def _execute_torch(loader, module):
+    """Without garbage collections, a tenth of the import's time: it makes a quarter of a
+    million objects that stay, and CPython looks through all of them again and again
+    meanwhile."""
+    # Before torch's code is on the stack: what it initialises may import this again.
+    import threading  # noqa: F401
+
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        loader.exec_module(module)
+    finally:
+        if was_on:
+            _take_for_old()
+            gc.enable()
 
 
 def _take_for_old():
@@ -150,8 +174,11 @@ def start(extra_paths):
     leave_signals_alone()
     reload_environment_as_it_is()
     check_standard_library()
-    sys.meta_path.insert(0, TorchFinder)
-    sys.meta_path.insert(0, RegisteredModules)
+    sys.meta_path[:0] = (
+        RegisteredModules,
+        _OnFirstImport("threading", _execute_threading),
+        _OnFirstImport("torch", _execute_torch),
+    )
     sys.path.extend(extra_paths)
     # Whole lines of several interpreters stay whole, and none is lost when the
     # program ends without destroying its interpreters.

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "multipy/runtime/Exception.h"
+#include "runtime/fork_guard.h"
 #include "runtime/signal_handlers.h"
 #include "torch/ownership.h"
 #include "torch/future_link.h"
@@ -51,6 +52,20 @@ const char* originalOf(void* context, const char* copy) {
 int current() { return routing::Ownership::process().current(); }
 
 void setCurrent(int slot) { routing::Ownership::setCurrent(slot); }
+
+bool runOnOwner(void* context, void (*task)(void*), void* argument, std::string& error) {
+  if (inForkedChild()) {
+    task(argument);
+    return true;
+  }
+  try {
+    routing::runHousekeeping(binding(context).slot(), [&] { task(argument); });
+    return true;
+  } catch (const std::exception& failure) {
+    error = failure.what();
+    return false;
+  }
+}
 
 bool moduleSource(void* context, const char* name, std::string& source) {
   const ModuleSources* sources = binding(context).sources();
@@ -106,6 +121,7 @@ HostBinding::HostBinding(loader::PrivateSpace& space, std::shared_ptr<const Modu
   services_.originalOf = originalOf;
   services_.current = current;
   services_.setCurrent = setCurrent;
+  services_.runOnOwner = runOnOwner;
   services_.moduleSource = moduleSource;
   services_.output = giveOutput;
   services_.changeSignal = changeSignal;

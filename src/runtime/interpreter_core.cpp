@@ -310,8 +310,8 @@ void InterpreterCore::drop(Handle owned) noexcept {
 
 void InterpreterCore::askForClearing() noexcept {
   if (clearingAsked_.exchange(true)) return;
-  const bool posted = routing::postHousekeeping(slot_, [weak = weak_from_this()] {
-    std::this_thread::sleep_for(kClearingPatience);
+  const bool posted = routing::postHousekeeping(slot_, [slot = slot_, weak = weak_from_this()] {
+    routing::pauseHousekeeping(slot, kClearingPatience);
     const auto core = weak.lock();
     if (!core) return;
     core->clearingAsked_.store(false);

@@ -3,6 +3,7 @@
 #include <pthread.h>
 
 #include <array>
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <exception>
@@ -34,6 +35,12 @@ class Worker {
     tasks_.push_back(std::move(task));
     changed_.notify_one();
     return true;
+  }
+
+  // Only on its own thread.
+  void pause(std::chrono::milliseconds atMost) {
+    std::unique_lock guard(lock_);
+    changed_.wait_for(guard, atMost, [this] { return stopping_ || !tasks_.empty(); });
   }
 
   bool isThisThread() const noexcept { return thread_.get_id() == std::this_thread::get_id(); }
@@ -167,6 +174,11 @@ void runHousekeeping(int slot, const std::function<void()>& task) {
   std::unique_lock guard(lock);
   changed.wait(guard, [&] { return done; });
   if (thrown) std::rethrow_exception(thrown);
+}
+
+void pauseHousekeeping(int slot, std::chrono::milliseconds atMost) {
+  const auto worker = place(slot, "pausing a housekeeping thread").current();
+  if (worker && worker->isThisThread()) worker->pause(atMost);
 }
 
 void stopHousekeeping(int slot) {

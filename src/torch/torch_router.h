@@ -6,6 +6,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <chrono>
 #include <filesystem>
 #include <functional>
 #include <string>
@@ -63,6 +64,9 @@ void startHousekeeping(int slot);
 bool postHousekeeping(int slot, std::function<void()> task);
 /// Runs `task` on that thread and waits for it; exceptions come back.
 void runHousekeeping(int slot, const std::function<void()>& task);
+/// For a task on that thread that had better be done a little later: waits, but not once
+/// another task has been given.
+void pauseHousekeeping(int slot, std::chrono::milliseconds atMost);
 /// Waits until all tasks are done and ends the thread.
 void stopHousekeeping(int slot);
 

@@ -5,7 +5,7 @@
 #include <iterator>
 #include <string>
 
-#include "interpreter/python_sources.h"
+#include "tools/python_sources.h"
 
 extern "C" const char embedded_awkward_begin[], embedded_awkward_end[];
 

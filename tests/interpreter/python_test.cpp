@@ -2,10 +2,13 @@
 #include <gtest/gtest.h>
 #include <multipy/runtime/deploy.h>
 
+#include <array>
 #include <atomic>
 #include <csignal>
 #include <fstream>
+#include <memory>
 #include <set>
+#include <string>
 #include <thread>
 
 namespace multipy::runtime {
@@ -225,6 +228,70 @@ TEST_F(PythonTest, RegisteredModulesComeFirstAndKeepTheirSource) {
   EXPECT_EQ(evaluate("__import__('inspect').getsource(__import__('colorsys'))").toStringRef(), "answer = 42\n");
 }
 
+TEST_F(PythonTest, StartsWithNoMoreModulesThanPlainPython) {
+  const Obj modules = session.global("sys", "modules").attr("copy")(kNothing);
+  session.global("sys", "__dict__").attr("__setitem__")({session.fromIValue("at_start"), modules});
+  execute(R"(
+import subprocess, sys
+plain = subprocess.check_output([sys.executable, '-c', 'import sys; print(*sys.modules)'], text=True)
+more = set(sys.at_start) - set(plain.split())
+assert more == {'_multipy_bootstrap', '_multipy_host', 'gc'}, more
+)");
+}
+
+// What the build compiled is what lies in the file.
+TEST_F(PythonTest, OurOwnModulesAreThoseOfTheSources) {
+  const std::string file = std::string(MULTIPY_INTERPRETER_SOURCES) + "/_multipy_bootstrap.py";
+  execute(("file = '" + file + "'" + R"(
+import sys, types
+code = compile(open(file).read(), '<multipy/_multipy_bootstrap.py>', 'exec')
+functions = {c.co_name: c for c in code.co_consts if isinstance(c, types.CodeType)}
+ours = vars(sys.modules['_multipy_bootstrap'])
+same = [n for n, f in ours.items() if isinstance(f, types.FunctionType) and f.__code__ == functions[n]]
+assert 'start' in same and len(same) >= 5, same
+)").c_str());
+}
+
+// threading takes the thread that executes it for the main one, whose end it waits for
+// when Python ends.
+TEST(ThreadingTest, ItsMainThreadIsNoneOfTheProgramsWhoeverImportsItFirst) {
+  const Interpreter interpreter(std::make_shared<NoopEnvironment>());
+  EXPECT_FALSE(interpreter.acquireSession()
+                   .global("sys", "modules")
+                   .attr("__contains__")({"threading"})
+                   .toIValue()
+                   .toBool());
+  constexpr int kThreads = 4;
+  std::array<at::IValue, kThreads> found;
+  std::array<std::thread, kThreads> threads;
+  for (int i = 0; i < kThreads; ++i)
+    threads[i] = std::thread([&, i] {
+      auto session = interpreter.acquireSession();
+      const Obj threading = session.global("importlib", "import_module")({"threading"});
+      const at::IValue main = threading.attr("main_thread")(kNothing).attr("ident").toIValue();
+      const at::IValue here = threading.attr("get_ident")(kNothing).toIValue();
+      EXPECT_NE(main, here);
+      found[i] = main;
+    });
+  for (std::thread& thread : threads) thread.join();
+  for (const at::IValue& main : found) EXPECT_EQ(main, found[0]);
+}
+
+TEST_F(PythonTest, TheOwnersThreadGivesResultsAndExceptionsBack) {
+  execute(R"(
+import _multipy_host, _thread
+owner = _multipy_host.run_on_owner(_thread.get_ident)
+assert owner != _thread.get_ident()
+assert _multipy_host.run_on_owner(lambda: _multipy_host.run_on_owner(_thread.get_ident)) == owner
+try:
+    _multipy_host.run_on_owner(lambda: {}['absent'])
+except KeyError as error:
+    assert error.args == ('absent',) and error.__traceback__ is not None
+else:
+    raise AssertionError('no exception')
+)");
+}
+
 TEST_F(PythonTest, PythonThreadsOutliveTheCallThatStartedThem) {
   execute(R"(
 import threading, sys
@@ -245,6 +312,22 @@ TEST_F(PythonTest, ForkFromAnInterpretersOwnThreadWorks) {
   execute(R"(
 import subprocess, multiprocessing
 assert subprocess.check_output(['echo', 'hi']) == b'hi\n'
+)");
+}
+
+// There is no thread in the child that could execute it.
+TEST_F(PythonTest, ThreadingCanBeImportedInTheChildOfAFork) {
+  execute(R"(
+import os, sys
+assert 'threading' not in sys.modules
+child = os.fork()
+if child == 0:
+    try:
+        import threading
+        right = threading.current_thread() is threading.main_thread()
+    finally:
+        os._exit(7 if right else 8)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
 )");
 }
 

@@ -161,19 +161,17 @@ InterpreterManagerOptions withPythonPath(const fs::path& directory) {
 TEST_F(BadExtensions, APackageThatShadowsTheStandardLibrary) {
   const fs::path shadows = directory / "shadows";
   fs::create_directories(shadows);
-  std::ofstream(shadows / "csv.py") << "raise RuntimeError('this is not the csv you want')\n";
-  {
+  // The second is executed in another thread than the one that imports it.
+  for (const std::string name : {"csv", "threading"}) {
+    const std::string file = (shadows / (name + ".py")).string();
+    std::ofstream(file) << "raise RuntimeError('not the one you want')\n";
     InterpreterManager other(1, withPythonPath(shadows));
     const auto I = other.acquireOne();
-    expectError<PythonException>([&] { import(I, "csv"); }, {"RuntimeError", "not the csv you want",
-                                                             (shadows / "csv.py").string()});
+    for (int twice = 0; twice < 2; ++twice)
+      expectError<PythonException>([&] { import(I, name.c_str()); },
+                                   {"RuntimeError", "not the one you want", file});
     EXPECT_EQ(I.global("builtins", "len")({"fine"}).toIValue().toInt(), 4);
   }
-  // One that the interpreter needs itself.
-  std::ofstream(shadows / "threading.py") << "raise RuntimeError('nor the threading')\n";
-  expectError<EnvironmentError>(
-      [&] { InterpreterManager other(1, withPythonPath(shadows)); },
-      {"RuntimeError", "nor the threading", (shadows / "threading.py").string()});
 }
 
 class BadSite : public BadExtensions {

@@ -4,6 +4,7 @@
 #include <pthread.h>
 
 #include <atomic>
+#include <chrono>
 #include <string>
 #include <thread>
 
@@ -68,6 +69,18 @@ TEST_F(Housekeeping, RunFromItsOwnThreadDoesNotWaitForItself) {
   bool inner = false;
   runHousekeeping(slot, [&] { runHousekeeping(slot, [&] { inner = true; }); });
   EXPECT_TRUE(inner);
+}
+
+TEST_F(Housekeeping, ATaskThatPausesGoesOnOnceThereIsAnother) {
+  std::atomic<bool> paused{false};
+  ASSERT_TRUE(postHousekeeping(slot, [&] {
+    paused = true;
+    pauseHousekeeping(slot, std::chrono::hours(1));
+  }));
+  while (!paused) std::this_thread::yield();
+  bool ran = false;
+  runHousekeeping(slot, [&] { ran = true; });
+  EXPECT_TRUE(ran);
 }
 
 TEST_F(Housekeeping, StopFinishesWhatWasGivenAndRefusesTheRest) {

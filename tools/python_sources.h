@@ -1,4 +1,4 @@
-// The files of interpreter/python/, embedded by the build (cmake/EmbedPython.cmake).
+// Python files, embedded by the build (cmake/EmbedPython.cmake).
 #pragma once
 
 #include <cstddef>
