@@ -79,6 +79,17 @@ for name in names:
 )");
 }
 
+// The process's locale is "C", as that of every C++ program which has not set one.
+TEST_F(PythonTest, TheLocalesEncodingIsPlainPythons) {
+  execute(R"(
+import codecs, io, locale, os, subprocess, sys
+ask = 'import codecs, locale; print(codecs.lookup(locale.getencoding()).name)'
+plain = subprocess.check_output([sys.executable, '-c', ask], text=True, env={}).strip()
+assert codecs.lookup(locale.getencoding()).name == plain == 'utf-8', (locale.getencoding(), plain)
+assert io.TextIOWrapper(io.BytesIO('\u00e9'.encode()), encoding='locale').read() == '\u00e9'
+)");
+}
+
 TEST_F(PythonTest, StdlibWorks) {
   execute(R"(
 import ctypes, hashlib, json, sqlite3, ssl, zlib, decimal, threading, queue, asyncio, tempfile, pickle

@@ -93,8 +93,8 @@ def fill(site, sources):
 
     # a namespace package in two places
     package(site / "spaced", "one", 4)
-    package(sources / "elsewhere/spaced", "two", 5)
-    write(site / "elsewhere.pth", f"# a comment\n{sources / 'elsewhere'}\n/no/such/folder\n")
+    package(sources / "elsewhère/spaced", "two", 5)
+    write(site / "elsewhere.pth", f"# a comment\n{sources / 'elsewhère'}\n/no/such/folder\n")
 
     # a zipped package
     with zipfile.ZipFile(sources / "packages.zip", "w") as archive:
