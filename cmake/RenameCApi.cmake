@@ -27,7 +27,7 @@ endfunction()
 
 # Functions of CPython that interpreter/ replaces; not every version has each.
 set(weaken)
-foreach(name _PyImport_FindSharedFuncptr PyThread_hang_thread)
+foreach(name _PyImport_FindSharedFuncptr PyThread_hang_thread _Py_DumpPathConfig)
   string(REPLACE "Py" "Pz" private_name "${name}")
   list(APPEND weaken --weaken-symbol=${name} --weaken-symbol=${private_name})
 endforeach()

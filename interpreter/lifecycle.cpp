@@ -10,6 +10,7 @@
 #include "interpreter/python_modules.h"
 #include "interpreter/reference.h"
 #include "interpreter/signals.h"
+#include "interpreter/start_failure.h"
 #include "interpreter/thread_keys.h"
 #include "interpreter/threads.h"
 
@@ -37,6 +38,7 @@ bool failed(const PyStatus& status, const char* doing, const InterpreterConfig& 
                     (PyStatus_IsExit(status)
                          ? "CPython asked to exit"
                          : (status.err_msg ? status.err_msg : "CPython gave no reason")) +
+                    encodingsFailure() +
                     ". Check that this python starts by itself: " + config.executable +
                     " -c 'import site'";
   return true;

@@ -172,6 +172,13 @@ TEST_F(BadExtensions, APackageThatShadowsTheStandardLibrary) {
                                    {"RuntimeError", "not the one you want", file});
     EXPECT_EQ(I.global("builtins", "len")({"fine"}).toIValue().toInt(), 4);
   }
+  // One that Python needs to start.
+  fs::create_directories(shadows / "encodings");
+  std::ofstream(shadows / "encodings/__init__.py") << "raise RuntimeError('nor the encodings')\n";
+  testing::internal::CaptureStderr();
+  expectError<EnvironmentError>([&] { InterpreterManager other(1, withPythonPath(shadows)); },
+                                {"starting Python", "RuntimeError: nor the encodings"});
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
 }
 
 class BadSite : public BadExtensions {
