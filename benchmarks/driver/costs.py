@@ -1,6 +1,6 @@
 """What a call, a session and a tensor's crossing cost by themselves."""
 
-from processes import multipy, rival
+from processes import make_copies, multipy, rival
 from results import Key, Results
 
 CALLED = (("identity_tensor", "tensor:1x64"), ("identity_int", "int:1"))
@@ -81,6 +81,8 @@ def sessions(plan, results: Results) -> None:
 def growth(plan, results: Results) -> None:
     """Start, memory, call and balance with more and more interpreters, and the memory of
     as many processes."""
+    plan.say(f"copies for {max(plan.growth)} interpreters")
+    make_copies(plan, max(plan.growth))
     for count in plan.growth:
         plan.say(f"{count} interpreters")
         _so_many_interpreters(plan, results, count)

@@ -2,7 +2,7 @@
 
 import contextlib
 
-from processes import Asked, multipy, rival
+from processes import Asked, make_copies, multipy, rival
 from results import Key, Results
 
 PROCESSES = ("fresh process", "forkserver worker")
@@ -22,6 +22,7 @@ def ready(plan, results: Results) -> None:
     """Seconds until one more can work with torch; the first of each kind, which
     warms caches and starts the fork server, is left out."""
     plan.say("making interpreters and processes ready")
+    make_copies(plan, 2 * (plan.repeats + 1))
     times = {name: Key("ready_s", name, unit="s") for name in ("multipy", SLIM, *PROCESSES)}
     bare = Key("bare_ready_ms", "multipy, no torch", unit="ms")
     with contextlib.ExitStack() as stack:

@@ -73,6 +73,14 @@ def multipy(plan) -> Asked:
     return Asked(plan.program, plan.here / "rivals" / "python_loops.py")
 
 
+def make_copies(plan, interpreters: int) -> None:
+    """Each interpreter's private copies of libraries are made when it is first started, ever
+    (files to write): afterwards they are there, and read."""
+    with multipy(plan) as program:
+        program.ask("pool", "pool", interpreters)
+        program.ask("torch", "pool")
+
+
 def rival(plan, script: str, *words: object) -> Asked:
     return Asked(plan.python, "-B", "-W", "ignore", plan.here / "rivals" / script, *words)
 
