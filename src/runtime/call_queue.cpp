@@ -76,13 +76,17 @@ constinit thread_local bool CallQueue::comesBack = false;
 
 // --- waiting
 
+CallQueue::Place CallQueue::anywhere() noexcept {
+  return {.where = balancer_.acquire(), .beside = true};
+}
+
 CallQueue::Place CallQueue::wait(const CallCost& cost) noexcept {
   // Called by code that runs in an interpreter: those before it in line may wait for
   // that very code.
-  if (routing::Ownership::entered() != routing::kNone) return {balancer_.acquire()};
-  if (inForkedChild()) return {balancer_.acquire()};  // which is refused on entering
+  if (routing::Ownership::entered() != routing::kNone) return anywhere();
+  if (inForkedChild()) return anywhere();  // which is refused on entering
   static constinit std::atomic<std::size_t> calls{0};
-  Seen seen{.first = calls.fetch_add(1, std::memory_order_relaxed)};
+  Seen seen{.since = Clock::now(), .first = calls.fetch_add(1, std::memory_order_relaxed)};
   if (const auto place = lookAround(cost, seen)) return *place;
 
   Waiter me;
@@ -139,7 +143,7 @@ std::optional<CallQueue::Place> CallQueue::waitAsFirst(
       freedBefore = freed_;
       since = now;
     } else if (now - since > longPatience()) {
-      return Place{balancer_.acquire()};
+      return anywhere();
     }
     firstAwake_ = false;
     me.wakeUp.wait_for(lock, sleep);
@@ -178,7 +182,7 @@ void CallQueue::callFirst() noexcept {
 microseconds CallQueue::longPatience() const noexcept {
   std::uint32_t most = 0;
   for (std::size_t i = 0; i < balancer_.limit(); ++i)
-    most = std::max(most, lines_[i].running.load(std::memory_order_relaxed));
+    most = std::max(most, inside(static_cast<int>(i)));
   return std::max(kLeastLongPatience, microseconds(std::uint64_t{most} * kTimesExpected));
 }
 
@@ -188,7 +192,8 @@ std::optional<CallQueue::Place> CallQueue::lookAround(const CallCost& cost, Seen
   if (const auto place = whereNobodyIs()) return place;
   if (const auto place = besideDearer(cost.expected())) return place;
   std::optional<Place> place;
-  if (looking_.fetch_add(1) < std::max(spareCores_, 1)) place = whereGilStaysFree(seen);
+  if (looking_.fetch_add(1) < std::max(spareCores_, 1))
+    place = whereGilStaysFree(cost.expected(), seen);
   looking_.fetch_sub(1);
   return place;
 }
@@ -209,38 +214,52 @@ std::optional<CallQueue::Place> CallQueue::whereNobodyIs() noexcept {
 std::optional<CallQueue::Place> CallQueue::besideDearer(CallCost::Duration cost) noexcept {
   if (cost.count() == 0) return std::nullopt;  // perhaps it is dear itself
   for (std::size_t i = 0; i < balancer_.limit(); ++i) {
-    Line& line = lines_[i];
-    if (line.running.load(std::memory_order_relaxed) / kMuchDearer < cost.count()) continue;
-    if (line.hurried.exchange(true)) continue;
-    balancer_.join(static_cast<int>(i));
-    return Place{static_cast<int>(i), true};
+    const int where = static_cast<int>(i);
+    if (inside(where) / kMuchDearer < cost.count()) continue;
+    if (lines_[i].hurried.exchange(true)) continue;
+    balancer_.join(where);
+    return Place{.where = where, .hurried = true};
   }
   return std::nullopt;
 }
 
+/// Joins an interpreter whose GIL is free. Not, for a while, where one of those inside and
+/// this one is much dearer than the other and no hurry makes up for it: each time that the
+/// cheap one wants the GIL it could have to wait for the dear one.
+std::optional<CallQueue::Place> CallQueue::join(int where, CallCost::Duration cost,
+                                                const Seen& seen) noexcept {
+  const std::uint32_t mine = cost.count(), theirs = inside(where);
+  const bool alike = mine == 0 || theirs == 0 ||
+                     (mine / kMuchDearer < theirs && theirs / kMuchDearer < mine);
+  const auto cheaper = microseconds(std::uint64_t{std::min(mine, theirs)} * kTimesExpected);
+  if (!alike && Clock::now() - seen.since < cheaper) return std::nullopt;
+  balancer_.join(where);
+  return Place{.where = where, .beside = true};
+}
+
 /// One look: an interpreter that has been joined, or that has become free meanwhile.
-std::optional<CallQueue::Place> CallQueue::whereGilStaysFree(Seen& seen) noexcept {
+std::optional<CallQueue::Place> CallQueue::whereGilStaysFree(CallCost::Duration cost,
+                                                             Seen& seen) noexcept {
   const std::size_t limit = balancer_.limit();
   const std::size_t n = std::min(limit, kMostLookedAt);
-  std::array<std::uint64_t, kMostLookedAt> inside{};  // 0: the GIL was held, or nobody may enter
+  std::array<std::uint64_t, kMostLookedAt> calls{};  // 0: the GIL was held, or nobody may enter
   const auto end = Clock::now() + kLook;
   for (bool begin = true; begin || Clock::now() < end; begin = false) {
     if (!begin) spinFor(kBetweenGlances);
     if (const int free = balancer_.acquireFree(); free >= 0) return Place{free};
     for (std::size_t i = 0; i < n; ++i) {
-      if (!begin && inside[i] == 0) continue;
+      if (!begin && calls[i] == 0) continue;
       InterpreterCore& core = *cores_[(seen.first + i) % limit];
       const Visit visit(core);
-      inside[i] = visit && core.api().gilIsFree() ? core.operationsInside() - 1 : 0;
+      calls[i] = visit && core.api().gilIsFree() ? core.operationsInside() - 1 : 0;
     }
   }
   for (std::size_t i = 0; i < n; ++i) {
     int& looks = seen.looksWithGilFree[i];
-    looks = inside[i] == 0 ? 0 : looks + 1;
-    if (looks < (inside[i] == 1 ? kLooksAtOne : kLooksAtSeveral)) continue;
+    looks = calls[i] == 0 ? 0 : looks + 1;
+    if (looks < (calls[i] == 1 ? kLooksAtOne : kLooksAtSeveral)) continue;
     const int where = static_cast<int>((seen.first + i) % limit);
-    balancer_.join(where);
-    return Place{where};
+    if (const auto place = join(where, cost, seen)) return place;
   }
   return std::nullopt;
 }
@@ -251,12 +270,13 @@ void CallQueue::leave(Place place) noexcept {
   Line& line = lines_[place.where];
   if (place.hurried) {
     line.hurried.store(false);
-    leave(place.where, CallCost::kLeast);
-  } else {
-    const CallCost::Duration expected(line.running.load(std::memory_order_relaxed));
-    line.running.store(0, std::memory_order_relaxed);
-    leave(place.where, expected);
+    return leave(place.where, CallCost::kLeast);
   }
+  if (place.beside) [[unlikely]]
+    line.beside.fetch_sub(place.expected, std::memory_order_relaxed);
+  else
+    line.running.store(0, std::memory_order_relaxed);
+  leave(place.where, CallCost::Duration(place.expected));
 }
 
 int CallQueue::joinForSession() noexcept {

@@ -9,7 +9,7 @@
 //   a call  ──► a free interpreter? ── yes ──► runs
 //               │ no
 //               ├─ one whose GIL is free (it sleeps, reads, computes in long
-//               │  operators)? joins it
+//               │  operators)? joins it, unless one of the two is much dearer
 //               ├─ one that does something much dearer? joins it, in a hurry
 //               └─ waits in line; the first in line looks around again and again
 //
@@ -49,6 +49,10 @@ class CallQueue {
     int where;
     /// It shares the interpreter with a call that takes much longer: Entered::Pace::Hurried.
     bool hurried = false;
+    /// It shares it otherwise.
+    bool beside = false;
+    /// What it was expected to cost, for leave().
+    std::uint32_t expected = 0;  // microseconds
   };
 
   /// `cores` outlives this, and is not read before the first call.
@@ -59,9 +63,9 @@ class CallQueue {
     if (leftFrom) [[unlikely]]
       noteReturn();
     const int free = balancer_.acquireFree();
-    const Place place = free >= 0 ? Place{free} : wait(cost);
-    if (!place.hurried)
-      lines_[place.where].running.store(cost.expected().count(), std::memory_order_relaxed);
+    Place place = free >= 0 ? Place{free} : wait(cost);
+    place.expected = cost.expected().count();
+    count(place);
     return place;
   }
   void leave(Place place) noexcept;
@@ -78,7 +82,8 @@ class CallQueue {
   // What a call has seen of some interpreters since it came, in looks that follow one
   // another with pauses.
   struct Seen {
-    std::size_t first;                                // those from here on
+    Clock::time_point since;                            // it came
+    std::size_t first;                                  // it looks at those from here on
     std::array<int, kMostLookedAt> looksWithGilFree{};  // without an exception until now
   };
 
@@ -98,17 +103,37 @@ class CallQueue {
 
   // Of one interpreter. A cache line each: they are written all the time.
   struct alignas(64) Line {
-    std::atomic<std::uint32_t> running{0};  // microseconds that the call in it may take
+    // Microseconds that the call may take which found it free, and all that joined that one,
+    // but for the one in a hurry.
+    std::atomic<std::uint32_t> running{0};
+    std::atomic<std::uint32_t> beside{0};
     std::atomic<bool> hurried{false};       // one in a hurry is in it, too
     std::atomic<std::size_t> sessions{0};   // open ones; the other users are calls
     Clock::time_point handedOver{};         // guarded by mutex_: last, to one in line
   };
 
+  // A place that was free has one owner, who alone writes `running`.
+  void count(const Place& place) noexcept {
+    Line& line = lines_[place.where];
+    if (place.beside) [[unlikely]]
+      line.beside.fetch_add(place.expected, std::memory_order_relaxed);
+    else if (!place.hurried)
+      line.running.store(place.expected, std::memory_order_relaxed);
+  }
+  /// Microseconds that the calls in an interpreter may take, the hurried left out.
+  std::uint32_t inside(int where) const noexcept {
+    const Line& line = lines_[where];
+    return line.running.load(std::memory_order_relaxed) +
+           line.beside.load(std::memory_order_relaxed);
+  }
+
   Place wait(const CallCost& cost) noexcept;
+  Place anywhere() noexcept;
   std::optional<Place> lookAround(const CallCost& cost, Seen& seen) noexcept;
   std::optional<Place> besideDearer(CallCost::Duration cost) noexcept;
   std::optional<Place> whereNobodyIs() noexcept;
-  std::optional<Place> whereGilStaysFree(Seen& seen) noexcept;
+  std::optional<Place> whereGilStaysFree(CallCost::Duration cost, Seen& seen) noexcept;
+  std::optional<Place> join(int where, CallCost::Duration cost, const Seen& seen) noexcept;
   std::optional<Place> waitAsFirst(Waiter& me, const CallCost& cost, Seen& seen,
                                    std::unique_lock<std::mutex>& lock) noexcept;
   std::optional<Place> spinForOne(const Waiter& me) noexcept;

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -13,6 +14,8 @@
 
 #include "multipy/runtime/Exception.h"
 #include "multipy/runtime/interpreter_manager.h"
+#include "runtime/call_queue.h"
+#include "runtime/interpreter_core.h"
 
 namespace multipy::runtime {
 namespace {
@@ -252,6 +255,32 @@ TEST_F(CallQueue, APlaceIsGivenBackWhenACallFails) {
   });
   EXPECT_EQ(failed, 300);
   EXPECT_EQ(compute({10}).toInt(), 45);
+}
+
+// It had joined another dear one, which has ended since.
+TEST(CallQueuesPlaces, ACheapCallIsLetInBesideADearOneThatCameSecond) {
+  InterpreterManager manager(1);
+  const std::vector<std::shared_ptr<InterpreterCore>> cores = InterpreterCore::live();
+  ASSERT_EQ(cores.size(), 1u);
+  LoadBalancer balancer(1);
+  multipy::runtime::CallQueue queue(balancer, cores);
+  CallCost dear, cheap;
+  dear.took(std::chrono::milliseconds(5));
+  cheap.took(std::chrono::microseconds(50));
+
+  const auto first = queue.enter(dear);
+  EXPECT_FALSE(first.hurried || first.beside);
+  const auto second = queue.enter(dear);
+  EXPECT_TRUE(second.beside && !second.hurried);
+  queue.leave(first);
+  const auto third = queue.enter(cheap);
+  EXPECT_TRUE(third.hurried);
+  queue.leave(third);
+  queue.leave(second);
+  // Nobody is left who could be taken for dear.
+  const auto fourth = queue.enter(dear);
+  EXPECT_FALSE(fourth.hurried || fourth.beside);
+  queue.leave(fourth);
 }
 
 TEST(CallQueueAtTheEnd, WhoWaitsWhenTheManagerGoesIsToldSo) {
