@@ -5,6 +5,7 @@
 #include <thread>
 #include <utility>
 
+#include "interpreter/cpu_pause.h"
 #include "runtime/fork_guard.h"
 #include "runtime/visit.h"
 #include "torch/ownership.h"
@@ -47,17 +48,9 @@ constexpr std::uint32_t kMuchDearer = 8;
 constexpr microseconds kLeastLongPatience{100'000};
 constexpr unsigned kTimesExpected = 8;
 
-void pause() noexcept {
-#if defined(__x86_64__)
-  __builtin_ia32_pause();
-#elif defined(__aarch64__)
-  asm volatile("yield");
-#endif
-}
-
 void spinFor(std::chrono::nanoseconds time) noexcept {
   const auto end = std::chrono::steady_clock::now() + time;
-  while (std::chrono::steady_clock::now() < end) pause();
+  while (std::chrono::steady_clock::now() < end) cpuPause();
 }
 
 }  // namespace
@@ -158,7 +151,7 @@ std::optional<CallQueue::Place> CallQueue::spinForOne(const Waiter& me) noexcept
     for (int i = 0; i < 32; ++i) {
       if (me.given.load(std::memory_order_relaxed) >= 0) return std::nullopt;
       if (const int free = balancer_.acquireFree(); free >= 0) return Place{free};
-      pause();
+      cpuPause();
     }
   } while (Clock::now() < end);
   return std::nullopt;
