@@ -5,7 +5,7 @@ compares what they printed.
 
 Each side of each package is a process of its own, which has to end with exit status 0.
 The Python that runs this is the one that is compared. --write makes the table of
-docs/packages.md; scripts/package-table calls it with everything set up.
+docs/packages.md, of all packages; scripts/package-table calls it with everything set up.
 """
 
 import argparse
@@ -61,6 +61,8 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--jobs", type=int, default=2, metavar="J", help="packages at a time (default: 2)")
     parser.add_argument("names", nargs="*", metavar="PACKAGE")
     options = command_line.parse(parser)
+    if options.write and options.names:
+        parser.error(f"--write is for all packages, not for {', '.join(options.names)} alone: leave out one or the other")
     return options
 
 

@@ -48,10 +48,10 @@ def run(part, excluded, journal):
     names = part.split(".")
     root = pathlib.Path(importlib.import_module(names[0]).__path__[0]).parent
     # As numpy.test() does, less what it prints; from the folder of all packages, so that
-    # tests have the same names everywhere.
-    code = pytest.main(
-        ["-q", "-p", "no:cacheprovider", "--rootdir", str(root), str(root.joinpath(*names))],
-        plugins=[Reporter(excluded, journal)],
-    )
+    # tests have the same names everywhere. Their files, some of gigabytes, go with the job's
+    # folder: elsewhere pytest keeps those of three runs.
+    temporary = str(pathlib.Path("pytest").absolute())
+    options = ["-q", "-p", "no:cacheprovider", "--rootdir", str(root), "--basetemp", temporary]
+    code = pytest.main([*options, str(root.joinpath(*names))], plugins=[Reporter(excluded, journal)])
     finished = code in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
-    journal.ended(f"pytest of {part}", "passed" if finished else "failed", f"exit status {code}")
+    journal.ended(f"pytest of {part}", "passed" if finished else "not ended", f"exit status {code}")

@@ -6,15 +6,15 @@ first of several, while the others are at work, and compares with plain Python.
     run.py .../run_in_interpreters cpython scipy.sparse
 
 A part is a module of the suite (cpython) or a package (the others); each is a process of
-its own on either side. A test may fail where it fails in plain Python, too. All others
-have to end as they do there, but for those that excluded.txt names. A part with
-differences is run again, since some tests depend on time, and has to differ again.
---write makes docs/suites.md; scripts/suites calls this with everything set up.
+its own on either side. A test may fail where it fails in plain Python, too, but not end
+the process there. All others have to end as they do there, but for those that
+excluded.txt names. A part with differences is run again, since some tests depend on time,
+and has to differ again.
+--write makes docs/suites.md, of all suites; scripts/suites calls this with everything set up.
 """
 
 import argparse
 import concurrent.futures
-import dataclasses
 import json
 import os
 import pathlib
@@ -28,6 +28,7 @@ sys.dont_write_bytecode = True
 sys.path[:0] = [str(HERE), str(HERE.parent / "conformance")]
 
 import command_line  # of tests/conformance
+import comparison
 import exclusions
 import parts
 import runner
@@ -47,6 +48,8 @@ def main() -> int:
         for part, result in zip(chosen, pool.map(lambda each: _compare(options, each, excluded), chosen)):
             results[part] = result
             print(f"{part.name}: {result}", flush=True)
+            for test in result.failed_in_both:
+                print(f"  {test}: fails in plain Python, too", flush=True)
             for difference in result.differences:
                 print(f"  {difference}", flush=True)
     stale = exclusions.unused(excluded, results, chosen)
@@ -62,69 +65,26 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--jobs", type=int, default=1, metavar="J", help="parts at a time (default: 1)")
     parser.add_argument("names", nargs="*", default=parts.SUITES, metavar="SUITE|PART")
     options = command_line.parse(parser)
+    if options.write and options.names != parts.SUITES:
+        parser.error(f"--write is for all suites, not for {', '.join(options.names)} alone: leave out one or the other")
     if options.interpreters < 2:
         parser.error(f"--interpreters is {options.interpreters}, expected at least 2: one of them is tested")
     return options
 
 
-@dataclasses.dataclass
-class Result:
-    """What became of one part's tests in the interpreter."""
-
-    passed: int = 0
-    skipped: int = 0
-    failed_in_both: list[str] = dataclasses.field(default_factory=list)
-    excluded: dict[str, str] = dataclasses.field(default_factory=dict)  # by which name
-    differences: list[str] = dataclasses.field(default_factory=list)
-    seconds: float = 0  # in the interpreter
-
-    def __str__(self):
-        counts = [f"{self.passed} passed", f"{self.skipped} skipped"]
-        for count, what in (
-            (len(self.failed_in_both), "fail in plain Python, too"),
-            (len(self.excluded), "excluded"),
-            (len(self.differences), "DIFFER"),
-        ):
-            counts += [f"{count} {what}"] if count else []
-        return f"{', '.join(counts)} ({self.seconds:.0f} s)"
-
-
-def _compare(options, part, excluded) -> Result:
+def _compare(options, part, excluded) -> comparison.Result:
     result = _compare_once(options, part, excluded)
     return _compare_once(options, part, excluded) if result.differences else result
 
 
-def _compare_once(options, part, excluded) -> Result:
+def _compare_once(options, part, excluded) -> comparison.Result:
     expected = _run(options, part, excluded, plain=True)
     begin = time.monotonic()
     # A module that is excluded is not even imported. Plain Python tells what is in it.
     found = {} if part.module in excluded else _run(options, part, excluded, plain=False)
-    result = Result(seconds=time.monotonic() - begin)
-    not_run = 0
-    for test in expected | found:
-        (before, name), (after, why) = expected.get(test, _ABSENT), found.get(test, _ABSENT)
-        if before == "excluded":
-            result.excluded[test] = name
-        elif after == "passed":
-            result.passed += 1
-        elif after == "skipped" and before != "passed":
-            result.skipped += 1
-        elif before in ("failed", "not ended"):
-            result.failed_in_both.append(test)
-        elif after == "not run":
-            not_run += 1
-        else:
-            result.differences.append(f"{test}: {before} in plain Python, here {after}{_told(why)}")
-    if not_run:
-        result.differences.append(f"{not_run} tests were not run here")
+    result = comparison.compare(expected, found)
+    result.seconds = time.monotonic() - begin
     return result
-
-
-_ABSENT = ("not run", "")
-
-
-def _told(why):
-    return ": " + "\n    ".join(why.strip().splitlines()[-12:]) if why.strip() else ""
 
 
 def _run(options, part, excluded, plain) -> dict:
@@ -144,7 +104,7 @@ def _run(options, part, excluded, plain) -> dict:
             (_run_plain if plain else _run_in_last)(options, job, part.timeout)
         except runner.ConformanceError as error:
             ended = str(error)
-        return _read(paths["journal"], part, ended)
+        return comparison.read(paths["journal"], part, ended)
 
 
 def _run_plain(options, job, timeout):
@@ -180,21 +140,6 @@ def _environment():
     kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
     # Sums are added in the same order everywhere.
     return {**kept, "LC_ALL": "C.UTF-8", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-
-
-def _read(journal, part, ended) -> dict:
-    tests = {}
-    running = None
-    for line in journal.read_text("utf-8").splitlines() if journal.exists() else []:
-        test, *outcome = json.loads(line)
-        running = None if outcome else test
-        if outcome:
-            tests[test] = tuple(outcome)
-    if running:
-        tests[running] = ("not ended", ended)
-    elif ended:
-        tests[f"the process of {part.name}"] = ("failed", ended)
-    return tests
 
 
 if __name__ == "__main__":
