@@ -158,7 +158,14 @@ TEST_F(CopyCacheConcurrencyTest, AWriterKilledAtAnyMomentLeavesNothingTorn) {
         get(*cache, std::to_string(round) + " " + std::to_string(i), 4 * kMegabyte);
       return true;
     });
-    std::this_thread::sleep_for(std::chrono::microseconds(random() % 30000));
+    // At some moment from its start on, or from the first sight of a draft: a slow
+    // child has written nothing yet at any of the former.
+    const bool fromSight = round % 2 != 0;
+    while (fromSight && !(std::filesystem::exists(directory_ / "tmp") && !drafts().empty())) {
+      int status;
+      ASSERT_EQ(::waitpid(child, &status, WNOHANG), 0) << "it ended without a draft";
+    }
+    std::this_thread::sleep_for(std::chrono::microseconds(random() % (fromSight ? 3000 : 30000)));
     ::kill(child, SIGKILL);
     EXPECT_EQ(exitCodeOf(child), -SIGKILL);
     leftBehind += std::filesystem::exists(directory_ / "tmp") && !drafts().empty();
