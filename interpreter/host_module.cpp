@@ -62,8 +62,8 @@ PyObject* runOnOwner(PyObject*, PyObject* callable) {
   if (errand.type)
     PyErr_Restore(errand.type, errand.value, errand.traceback);
   else
-    PyErr_Format(PyExc_RuntimeError, "the interpreter is ending%s%s", ran ? "" : ": ",
-                 error.c_str());
+    PyErr_Format(PyExc_RuntimeError, "cannot run in the interpreter's own thread: %s",
+                 ran ? "the interpreter is ending" : error.c_str());
   return nullptr;
 }
 

@@ -10,9 +10,11 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <shared_mutex>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "multipy/runtime/Exception.h"
 #include "torch/ownership.h"
@@ -109,6 +111,59 @@ Place& place(int slot, const char* doing) {
   return places()[slot];
 }
 
+/// False if the thread has not begun with it for as long as `patience`.
+bool run(int slot, const Task& task, std::optional<std::chrono::milliseconds> patience) {
+  const auto worker = place(slot, "running a task on a housekeeping thread").current();
+  if (worker && worker->isThisThread()) {
+    task();
+    return true;
+  }
+  enum class Stage { Waiting, GivenUp, Begun, Done };
+  struct Job {
+    std::mutex lock;
+    std::condition_variable changed;
+    Stage stage = Stage::Waiting;
+    std::exception_ptr thrown;
+
+    bool begin() {
+      const std::lock_guard guard(lock);
+      if (stage == Stage::GivenUp) return false;
+      stage = Stage::Begun;
+      changed.notify_one();
+      return true;
+    }
+    void end(std::exception_ptr caught) {
+      const std::lock_guard guard(lock);
+      thrown = std::move(caught);
+      stage = Stage::Done;
+      changed.notify_one();
+    }
+  };
+  const auto job = std::make_shared<Job>();
+  const bool accepted = worker && worker->post([job, &task] {
+    if (!job->begin()) return;  // and `task` may be gone
+    std::exception_ptr caught;
+    try {
+      task();
+    } catch (...) {
+      caught = std::current_exception();
+    }
+    job->end(std::move(caught));
+  });
+  if (!accepted)
+    throw runtime::HandleError("interpreter " + std::to_string(slot) +
+                               " is gone: its housekeeping thread has ended");
+  std::unique_lock guard(job->lock);
+  const auto begun = [&] { return job->stage != Stage::Waiting; };
+  if (patience && !job->changed.wait_for(guard, *patience, begun)) {
+    job->stage = Stage::GivenUp;
+    return false;
+  }
+  job->changed.wait(guard, [&] { return job->stage == Stage::Done; });
+  if (job->thrown) std::rethrow_exception(std::exchange(job->thrown, nullptr));
+  return true;
+}
+
 }  // namespace
 
 Incarnation incarnation(int slot) noexcept {
@@ -148,32 +203,11 @@ bool postHousekeeping(int slot, std::function<void()> task) {
   return worker && worker->post(std::move(task));
 }
 
-void runHousekeeping(int slot, const std::function<void()>& task) {
-  const auto worker = place(slot, "running a task on a housekeeping thread").current();
-  if (worker && worker->isThisThread()) return task();
+void runHousekeeping(int slot, const std::function<void()>& task) { run(slot, task, std::nullopt); }
 
-  std::mutex lock;
-  std::condition_variable changed;
-  bool done = false;
-  std::exception_ptr thrown;
-  const bool accepted = worker && worker->post([&] {
-    std::exception_ptr caught;
-    try {
-      task();
-    } catch (...) {
-      caught = std::current_exception();
-    }
-    const std::lock_guard guard(lock);
-    thrown = std::move(caught);
-    done = true;
-    changed.notify_one();
-  });
-  if (!accepted)
-    throw runtime::HandleError("interpreter " + std::to_string(slot) +
-                               " is gone: its housekeeping thread has ended");
-  std::unique_lock guard(lock);
-  changed.wait(guard, [&] { return done; });
-  if (thrown) std::rethrow_exception(thrown);
+bool runHousekeepingWithin(int slot, const std::function<void()>& task,
+                           std::chrono::milliseconds patience) {
+  return run(slot, task, patience);
 }
 
 void pauseHousekeeping(int slot, std::chrono::milliseconds atMost) {

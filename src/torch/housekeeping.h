@@ -7,7 +7,9 @@
 // Threads: everything from any thread.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
+#include <functional>
 
 namespace multipy::routing {
 
@@ -35,5 +37,10 @@ class DropPermit {
   int slot_;
   bool granted_ = false;
 };
+
+/// runHousekeeping() for who may be what that thread is waiting for: false, and nothing is
+/// done, if it has not begun with the task after `patience`.
+bool runHousekeepingWithin(int slot, const std::function<void()>& task,
+                           std::chrono::milliseconds patience);
 
 }  // namespace multipy::routing

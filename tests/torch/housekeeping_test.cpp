@@ -83,6 +83,22 @@ TEST_F(Housekeeping, ATaskThatPausesGoesOnOnceThereIsAnother) {
   EXPECT_TRUE(ran);
 }
 
+// It may be waiting for the very thread that has given the task.
+TEST_F(Housekeeping, ATaskThatIsNotBegunInTimeIsNeverRun) {
+  std::atomic<bool> goOn{false};
+  ASSERT_TRUE(postHousekeeping(slot, [&] {
+    while (!goOn) std::this_thread::yield();
+  }));
+  int ran = 0;
+  EXPECT_FALSE(runHousekeepingWithin(slot, [&] { ++ran; }, std::chrono::milliseconds(20)));
+  goOn = true;
+  EXPECT_TRUE(runHousekeepingWithin(slot, [&] { ran += 10; }, std::chrono::hours(1)));
+  EXPECT_EQ(ran, 10);
+  EXPECT_THROW(runHousekeepingWithin(
+                   slot, [] { throw runtime::LoadError("as expected"); }, std::chrono::hours(1)),
+               runtime::LoadError);
+}
+
 TEST_F(Housekeeping, StopFinishesWhatWasGivenAndRefusesTheRest) {
   std::atomic<int> ran{0};
   for (int i = 0; i < 1000; ++i) postHousekeeping(slot, [&] { ++ran; });
