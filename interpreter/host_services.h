@@ -68,7 +68,7 @@ struct HostServices {
   // --- the thread that started this interpreter and will end it
   /// Runs `task` there and waits for it; call it without this interpreter's GIL. In the
   /// child of a fork, which has no such thread, in the calling one. False, and why in
-  /// `error`, once that thread has ended, or if it does not come to it for a minute.
+  /// `error`, once that thread has ended.
   bool (*runOnOwner)(void* context, void (*task)(void* argument), void* argument,
                      std::string& error);
 

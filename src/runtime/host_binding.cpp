@@ -2,7 +2,6 @@
 
 #include <dlfcn.h>
 
-#include <chrono>
 #include <exception>
 #include <optional>
 #include <string>
@@ -13,13 +12,10 @@
 #include "runtime/signal_handlers.h"
 #include "torch/ownership.h"
 #include "torch/future_link.h"
-#include "torch/housekeeping.h"
 #include "torch/torch_router.h"
 
 namespace multipy::runtime {
 namespace {
-
-constexpr std::chrono::minutes kOwnersPatience{1};
 
 // Exceptions may not cross into libinterpreter.so: they become text here.
 
@@ -63,11 +59,8 @@ bool runOnOwner(void* context, void (*task)(void*), void* argument, std::string&
     return true;
   }
   try {
-    if (routing::runHousekeepingWithin(
-            binding(context).slot(), [&] { task(argument); }, kOwnersPatience))
-      return true;
-    error = "it has been busy for a minute, perhaps with a destructor that waits for this thread";
-    return false;
+    routing::runOwner(binding(context).slot(), [&] { task(argument); });
+    return true;
   } catch (const std::exception& failure) {
     error = failure.what();
     return false;

@@ -84,7 +84,7 @@ void InterpreterCore::bringUp(const InterpreterRecipe& recipe, InterpreterOption
 
   routing::startHousekeeping(slot_);
   stage_ = Stage::Housekeeping;
-  routing::runHousekeeping(slot_, [&] { initialize(recipe, options); });
+  routing::runOwner(slot_, [&] { initialize(recipe, options); });
   stage_ = Stage::Initialized;
 
   setLive(true);
@@ -179,7 +179,7 @@ void InterpreterCore::takeDown() noexcept {
       routing::severGraphs(slot_);
       routing::stopEngine(slot_);
       routing::closeDrops(slot_);
-      routing::runHousekeeping(slot_, [this] { finalize(); });
+      routing::runOwner(slot_, [this] { finalize(); });
       Ownership::process().setDead(slot_);
       setLive(false);
       binding_->output().finish();
@@ -222,7 +222,7 @@ bool InterpreterCore::endLibraries() noexcept {
   return api_->close();
 }
 
-// On the housekeeping thread, which initialised.
+// On the owner's thread, which initialised.
 void InterpreterCore::finalize() {
   {
     gate_.passClosed();

@@ -10,11 +10,9 @@
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <shared_mutex>
 #include <string>
 #include <thread>
-#include <utility>
 
 #include "multipy/runtime/Exception.h"
 #include "torch/ownership.h"
@@ -45,7 +43,7 @@ class Worker {
     changed_.wait_for(guard, atMost, [this] { return stopping_ || !tasks_.empty(); });
   }
 
-  bool isThisThread() const noexcept { return thread_.get_id() == std::this_thread::get_id(); }
+  bool isThisThread() const noexcept { return here == this; }
 
   void stop() {
     {
@@ -60,6 +58,7 @@ class Worker {
   void work() {
     // What comes after "multipy-" must fit into the 15 characters Linux keeps.
     ::pthread_setname_np(::pthread_self(), ("multipy-" + std::to_string(slot_)).c_str());
+    here = this;
     Ownership::setCurrent(slot_);
     std::unique_lock guard(lock_);
     for (;;) {
@@ -76,6 +75,8 @@ class Worker {
     }
   }
 
+  static constinit thread_local const Worker* here;  // whose thread this is
+
   const int slot_;
   std::mutex lock_;
   std::condition_variable changed_;
@@ -84,9 +85,12 @@ class Worker {
   std::thread thread_;       // last: starts when all else is there
 };
 
+constinit thread_local const Worker* Worker::here = nullptr;
+
 struct Place {
   std::mutex lock;
   std::shared_ptr<Worker> worker;  // guarded by lock
+  std::shared_ptr<Worker> owner;   // guarded by lock
 
   std::shared_mutex drops;         // shared: a drop is under way
   std::uint64_t generation = 0;    // guarded by drops
@@ -95,6 +99,10 @@ struct Place {
   std::shared_ptr<Worker> current() {
     const std::lock_guard guard(lock);
     return worker;
+  }
+  std::shared_ptr<Worker> currentOwner() {
+    const std::lock_guard guard(lock);
+    return owner;
   }
 };
 
@@ -111,57 +119,31 @@ Place& place(int slot, const char* doing) {
   return places()[slot];
 }
 
-/// False if the thread has not begun with it for as long as `patience`.
-bool run(int slot, const Task& task, std::optional<std::chrono::milliseconds> patience) {
-  const auto worker = place(slot, "running a task on a housekeeping thread").current();
-  if (worker && worker->isThisThread()) {
-    task();
-    return true;
-  }
-  enum class Stage { Waiting, GivenUp, Begun, Done };
-  struct Job {
-    std::mutex lock;
-    std::condition_variable changed;
-    Stage stage = Stage::Waiting;
-    std::exception_ptr thrown;
+void run(const std::shared_ptr<Worker>& worker, int slot, const Task& task) {
+  if (worker && worker->isThisThread()) return task();
 
-    bool begin() {
-      const std::lock_guard guard(lock);
-      if (stage == Stage::GivenUp) return false;
-      stage = Stage::Begun;
-      changed.notify_one();
-      return true;
-    }
-    void end(std::exception_ptr caught) {
-      const std::lock_guard guard(lock);
-      thrown = std::move(caught);
-      stage = Stage::Done;
-      changed.notify_one();
-    }
-  };
-  const auto job = std::make_shared<Job>();
-  const bool accepted = worker && worker->post([job, &task] {
-    if (!job->begin()) return;  // and `task` may be gone
+  std::mutex lock;
+  std::condition_variable changed;
+  bool done = false;
+  std::exception_ptr thrown;
+  const bool accepted = worker && worker->post([&] {
     std::exception_ptr caught;
     try {
       task();
     } catch (...) {
       caught = std::current_exception();
     }
-    job->end(std::move(caught));
+    const std::lock_guard guard(lock);
+    thrown = std::move(caught);
+    done = true;
+    changed.notify_one();
   });
   if (!accepted)
     throw runtime::HandleError("interpreter " + std::to_string(slot) +
                                " is gone: its housekeeping thread has ended");
-  std::unique_lock guard(job->lock);
-  const auto begun = [&] { return job->stage != Stage::Waiting; };
-  if (patience && !job->changed.wait_for(guard, *patience, begun)) {
-    job->stage = Stage::GivenUp;
-    return false;
-  }
-  job->changed.wait(guard, [&] { return job->stage == Stage::Done; });
-  if (job->thrown) std::rethrow_exception(std::exchange(job->thrown, nullptr));
-  return true;
+  std::unique_lock guard(lock);
+  changed.wait(guard, [&] { return done; });
+  if (thrown) std::rethrow_exception(thrown);
 }
 
 }  // namespace
@@ -190,7 +172,9 @@ void startHousekeeping(int slot) {
     if (entry.worker)
       throw runtime::InternalError("starting the housekeeping thread of interpreter " +
                                    std::to_string(slot) + ": it runs already");
+    auto owner = std::make_shared<Worker>(slot);
     entry.worker = std::make_shared<Worker>(slot);
+    entry.owner = std::move(owner);
   }
   const std::unique_lock guard(entry.drops);
   entry.generation = Ownership::process().generation(slot);
@@ -203,11 +187,12 @@ bool postHousekeeping(int slot, std::function<void()> task) {
   return worker && worker->post(std::move(task));
 }
 
-void runHousekeeping(int slot, const std::function<void()>& task) { run(slot, task, std::nullopt); }
+void runHousekeeping(int slot, const std::function<void()>& task) {
+  run(place(slot, "running a task on a housekeeping thread").current(), slot, task);
+}
 
-bool runHousekeepingWithin(int slot, const std::function<void()>& task,
-                           std::chrono::milliseconds patience) {
-  return run(slot, task, patience);
+void runOwner(int slot, const std::function<void()>& task) {
+  run(place(slot, "running a task on an interpreter's own thread").currentOwner(), slot, task);
 }
 
 void pauseHousekeeping(int slot, std::chrono::milliseconds atMost) {
@@ -217,13 +202,15 @@ void pauseHousekeeping(int slot, std::chrono::milliseconds atMost) {
 
 void stopHousekeeping(int slot) {
   if (slot < 0 || slot >= kMaxInterpreters) return;
-  std::shared_ptr<Worker> worker;
+  std::shared_ptr<Worker> worker, owner;
   {
     Place& entry = places()[slot];
     const std::lock_guard guard(entry.lock);
     worker = std::move(entry.worker);
+    owner = std::move(entry.owner);
   }
   if (worker) worker->stop();
+  if (owner) owner->stop();
 }
 
 void closeDrops(int slot) {

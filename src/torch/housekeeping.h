@@ -1,15 +1,15 @@
-// One thread per interpreter, its owner thread: it initialises and finalises
-// the interpreter and does the drops that need the interpreter's GIL and come
-// from threads that must not wait for it. The functions for the runtime
+// Two threads per interpreter. One owns it: it initialises and finalises it, is its main
+// thread for Python and does nothing else that Python code could wait for. The other one,
+// the housekeeping thread, does the drops that need the interpreter's GIL and come from
+// threads that must not wait for it; these run destructors written in Python, which may
+// wait for a thread that waits for the owner. The functions for the runtime
 // (startHousekeeping and so on) stand in torch_router.h; here is what the rest
 // of src/torch needs.
 //
 // Threads: everything from any thread.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
-#include <functional>
 
 namespace multipy::routing {
 
@@ -37,10 +37,5 @@ class DropPermit {
   int slot_;
   bool granted_ = false;
 };
-
-/// runHousekeeping() for who may be what that thread is waiting for: false, and nothing is
-/// done, if it has not begun with the task after `patience`.
-bool runHousekeepingWithin(int slot, const std::function<void()>& task,
-                           std::chrono::milliseconds patience);
 
 }  // namespace multipy::routing

@@ -64,6 +64,9 @@ void startHousekeeping(int slot);
 bool postHousekeeping(int slot, std::function<void()> task);
 /// Runs `task` on that thread and waits for it; exceptions come back.
 void runHousekeeping(int slot, const std::function<void()>& task);
+/// The same on the thread that starts and ends `slot`'s interpreter, which no destructor
+/// keeps busy (housekeeping.h). It is started and stopped with the other one.
+void runOwner(int slot, const std::function<void()>& task);
 /// For a task on that thread that had better be done a little later: waits, but not once
 /// another task has been given.
 void pauseHousekeeping(int slot, std::chrono::milliseconds atMost);

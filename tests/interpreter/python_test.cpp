@@ -1,6 +1,7 @@
 // An interpreter without torch: what plain Python programs expect of it.
 #include <gtest/gtest.h>
 #include <multipy/runtime/deploy.h>
+#include <unistd.h>
 
 #include <array>
 #include <atomic>
@@ -286,6 +287,33 @@ TEST(ThreadingTest, ItsMainThreadIsNoneOfTheProgramsWhoeverImportsItFirst) {
     });
   for (std::thread& thread : threads) thread.join();
   for (const at::IValue& main : found) EXPECT_EQ(main, found[0]);
+}
+
+// Neither waits for the other: not the import for the thread that runs the destructor.
+TEST_F(PythonTest, ADestructorMayImportThreadingWhileAThreadDoes) {
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  execute(("descriptor = " + std::to_string(ends[1]) + R"(
+import os, sys, time
+class Last:
+    def __del__(self):
+        os.write(descriptor, b'x')
+        while 'threading' not in sys.modules:
+            time.sleep(0.001)
+        import threading
+        sys.found = threading.main_thread().name
+sys.Last = Last
+)").c_str());
+  session.global("sys", "Last")(kNothing);  // dropped outside, for the housekeeping thread
+  char byte;
+  ASSERT_EQ(::read(ends[0], &byte, 1), 1);
+  execute(R"(
+import threading, sys, time
+while not hasattr(sys, 'found'):
+    time.sleep(0.001)
+assert sys.found == 'MainThread', sys.found
+)");
+  for (const int end : ends) ::close(end);
 }
 
 TEST_F(PythonTest, TheOwnersThreadGivesResultsAndExceptionsBack) {
