@@ -2,10 +2,10 @@
 // order in which these come up and go down.
 //
 //   up    slot and heap slice → private space → libinterpreter.so → attach →
-//         housekeeping thread → initialize on that thread → live
+//         its two threads (torch/housekeeping.h) → initialize on the owner's → live
 //   down  refuse operations → wait for those inside → no more drops from other
-//         threads → (on the housekeeping thread, with the GIL) give up what is
-//         kept here → purge torch's tables → finalize → dead → end the thread →
+//         threads → (on the owner's thread, with the GIL) give up what is
+//         kept here → purge torch's tables → finalize → dead → end the threads →
 //         unload → slot free
 //
 // A core is owned by its Interpreter, which shuts it down. Sessions, Objs and
