@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "interpreter/torch_routes.h"
 
@@ -71,6 +72,10 @@ struct HostServices {
   /// `error`, once that thread has ended.
   bool (*runOnOwner)(void* context, void (*task)(void* argument), void* argument,
                      std::string& error);
+
+  // --- code that interpreters compile of the same text (runtime/compiled_texts.h)
+  bool (*findCompiled)(std::string_view key, std::string& code);
+  void (*keepCompiled)(std::string_view key, std::string_view code);
 
   // --- source of a module registered with registerModuleSource
   bool (*moduleSource)(void* context, const char* name, std::string& source);

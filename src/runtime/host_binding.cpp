@@ -3,11 +3,14 @@
 #include <dlfcn.h>
 
 #include <exception>
+#include <new>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "multipy/runtime/Exception.h"
+#include "runtime/compiled_texts.h"
 #include "runtime/fork_guard.h"
 #include "runtime/signal_handlers.h"
 #include "torch/ownership.h"
@@ -67,6 +70,21 @@ bool runOnOwner(void* context, void (*task)(void*), void* argument, std::string&
   }
 }
 
+bool findCompiled(std::string_view key, std::string& code) {
+  try {
+    return CompiledTexts::process().find(key, code);
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+}
+
+void keepCompiled(std::string_view key, std::string_view code) {
+  try {
+    CompiledTexts::process().keep(key, code);
+  } catch (const std::bad_alloc&) {  // then not
+  }
+}
+
 bool moduleSource(void* context, const char* name, std::string& source) {
   const ModuleSources* sources = binding(context).sources();
   if (!sources) return false;
@@ -122,6 +140,8 @@ HostBinding::HostBinding(loader::PrivateSpace& space, std::shared_ptr<const Modu
   services_.current = current;
   services_.setCurrent = setCurrent;
   services_.runOnOwner = runOnOwner;
+  services_.findCompiled = findCompiled;
+  services_.keepCompiled = keepCompiled;
   services_.moduleSource = moduleSource;
   services_.output = giveOutput;
   services_.changeSignal = changeSignal;

@@ -1,0 +1,119 @@
+#include "runtime/compiled_texts.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace multipy::runtime {
+namespace {
+
+std::string keyNumber(int number) { return "text " + std::to_string(number); }
+
+TEST(CompiledTexts, FindsWhatWasKept) {
+  CompiledTexts texts(1 << 20);
+  std::string code = "untouched";
+  EXPECT_FALSE(texts.find("a", code));
+  EXPECT_EQ(code, "untouched");
+  texts.keep("a", "code of a");
+  texts.keep(std::string("a\0b", 3), "code of a0b");
+  ASSERT_TRUE(texts.find("a", code));
+  EXPECT_EQ(code, "code of a");
+  ASSERT_TRUE(texts.find(std::string("a\0b", 3), code));
+  EXPECT_EQ(code, "code of a0b");
+  EXPECT_EQ(texts.counts().texts, 2u);
+  EXPECT_EQ(texts.counts().found, 2u);
+  EXPECT_EQ(texts.counts().bytes, 1u + 9 + 3 + 11);
+}
+
+TEST(CompiledTexts, KeepsTheFirstCodeOfAKey) {
+  CompiledTexts texts(1 << 20);
+  texts.keep("a", "first");
+  texts.keep("a", "second");
+  std::string code;
+  ASSERT_TRUE(texts.find("a", code));
+  EXPECT_EQ(code, "first");
+  EXPECT_EQ(texts.counts().texts, 1u);
+}
+
+TEST(CompiledTexts, ForgetsWhatIsNotAskedForAndNeverHoldsMoreThanItsCapacity) {
+  constexpr std::size_t kCapacity = 256 << 10;
+  CompiledTexts texts(kCapacity);
+  const std::string thousand(1000, 'c');
+  texts.keep("wanted", thousand);
+  texts.keep("unwanted", thousand);
+  std::string code;
+  for (int number = 0; number < 5000; ++number) {
+    texts.keep(keyNumber(number), thousand);
+    ASSERT_LE(texts.counts().bytes, kCapacity);
+    ASSERT_TRUE(texts.find("wanted", code)) << number;
+  }
+  EXPECT_FALSE(texts.find("unwanted", code));
+  EXPECT_FALSE(texts.find(keyNumber(0), code));
+  EXPECT_TRUE(texts.find(keyNumber(4999), code));
+  EXPECT_GT(texts.counts().bytes, kCapacity / 4);
+}
+
+TEST(CompiledTexts, KeepsNothingThatIsLargerThanAShard) {
+  CompiledTexts texts(64 << 10);
+  texts.keep("large", std::string(3 << 10, 'c'));
+  std::string code;
+  EXPECT_FALSE(texts.find("large", code));
+  EXPECT_EQ(texts.counts().bytes, 0u);
+}
+
+TEST(CompiledTexts, ManyThreadsGetWholeCodes) {
+  CompiledTexts texts(32 << 10);  // so that they forget all the time
+  std::atomic<int> wrong{0};
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < 4; ++thread) {
+    threads.emplace_back([&, thread] {
+      std::string code;
+      for (int turn = 0; turn < 20000; ++turn) {
+        const int number = (turn * 7 + thread) % 300;
+        const std::string right(static_cast<std::size_t>(number), "abcdefg"[number % 7]);
+        if (texts.find(keyNumber(number), code)) {
+          wrong += code != right;
+        } else {
+          texts.keep(keyNumber(number), right);
+        }
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong, 0);
+  EXPECT_GT(texts.counts().found, 0u);
+}
+
+// Whoever was in a shard when the process was forked off is in it for ever.
+TEST(CompiledTexts, TheChildOfAForkDoesNotWait) {
+  CompiledTexts texts(1 << 20);
+  std::atomic<bool> stop{false};
+  std::thread busy([&] {
+    std::string code;
+    for (int turn = 0; !stop; ++turn) {
+      texts.keep(keyNumber(turn % 500), std::string(500, 'c'));
+      texts.find(keyNumber(turn % 500), code);
+    }
+  });
+  for (int fork = 0; fork < 50; ++fork) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      std::string code;
+      for (int number = 0; number < 500; ++number) texts.find(keyNumber(number), code);
+      ::_exit(0);
+    }
+    int status;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  }
+  stop = true;
+  busy.join();
+}
+
+}  // namespace
+}  // namespace multipy::runtime
