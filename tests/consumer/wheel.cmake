@@ -48,3 +48,6 @@ run("${python}" -m pip install --quiet --no-deps --target "${scratch}/tools/site
 set(ENV{PYTHONPATH} "${scratch}/tools/site")
 expect_output("PackageExporter" "${python}" -c "print(__import__('multipy.package').package.PackageExporter)")
 expect_output("without its C\\+\\+ library" "${python}" -m multipy doctor)
+
+# What the next run makes anew anyway; compiled/ saves it most of the time.
+file(REMOVE_RECURSE "${scratch}/wheels" "${scratch}/site" "${scratch}/build" "${scratch}/tools")
