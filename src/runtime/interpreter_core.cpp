@@ -82,7 +82,7 @@ void InterpreterCore::bringUp(const InterpreterRecipe& recipe, InterpreterOption
   stage_ = Stage::Space;
   api_ = &binding_->attach(space_->loadInterpreter(embeddedInterpreter()));
 
-  routing::startHousekeeping(slot_);
+  routing::startInterpreterThreads(slot_);
   stage_ = Stage::Housekeeping;
   routing::runOwner(slot_, [&] { initialize(recipe, options); });
   stage_ = Stage::Initialized;
@@ -184,7 +184,7 @@ void InterpreterCore::takeDown() noexcept {
       setLive(false);
       binding_->output().finish();
     }
-    routing::stopHousekeeping(slot_);
+    routing::stopInterpreterThreads(slot_);
   }
   // A slot whose copies could not all be unloaded is not used again: its next
   // interpreter would be given libraries that have been used.

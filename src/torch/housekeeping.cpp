@@ -96,13 +96,9 @@ struct Place {
   std::uint64_t generation = 0;    // guarded by drops
   bool open = false;               // guarded by drops
 
-  std::shared_ptr<Worker> current() {
+  std::shared_ptr<Worker> current(std::shared_ptr<Worker> Place::* which) {
     const std::lock_guard guard(lock);
-    return worker;
-  }
-  std::shared_ptr<Worker> currentOwner() {
-    const std::lock_guard guard(lock);
-    return owner;
+    return this->*which;
   }
 };
 
@@ -165,13 +161,13 @@ DropPermit::~DropPermit() {
   if (granted_) places()[slot_].drops.unlock_shared();
 }
 
-void startHousekeeping(int slot) {
-  Place& entry = place(slot, "starting an interpreter's housekeeping thread");
+void startInterpreterThreads(int slot) {
+  Place& entry = place(slot, "starting an interpreter's threads");
   {
     const std::lock_guard guard(entry.lock);
     if (entry.worker)
-      throw runtime::InternalError("starting the housekeeping thread of interpreter " +
-                                   std::to_string(slot) + ": it runs already");
+      throw runtime::InternalError("starting the threads of interpreter " + std::to_string(slot) +
+                                   ": they run already");
     auto owner = std::make_shared<Worker>(slot);
     entry.worker = std::make_shared<Worker>(slot);
     entry.owner = std::move(owner);
@@ -183,24 +179,24 @@ void startHousekeeping(int slot) {
 
 bool postHousekeeping(int slot, std::function<void()> task) {
   if (slot < 0 || slot >= kMaxInterpreters) return false;
-  const auto worker = places()[slot].current();
+  const auto worker = places()[slot].current(&Place::worker);
   return worker && worker->post(std::move(task));
 }
 
 void runHousekeeping(int slot, const std::function<void()>& task) {
-  run(place(slot, "running a task on a housekeeping thread").current(), slot, task);
+  run(place(slot, "running a task on a housekeeping thread").current(&Place::worker), slot, task);
 }
 
 void runOwner(int slot, const std::function<void()>& task) {
-  run(place(slot, "running a task on an interpreter's own thread").currentOwner(), slot, task);
+  run(place(slot, "running a task on an interpreter's own thread").current(&Place::owner), slot, task);
 }
 
 void pauseHousekeeping(int slot, std::chrono::milliseconds atMost) {
-  const auto worker = place(slot, "pausing a housekeeping thread").current();
+  const auto worker = place(slot, "pausing a housekeeping thread").current(&Place::worker);
   if (worker && worker->isThisThread()) worker->pause(atMost);
 }
 
-void stopHousekeeping(int slot) {
+void stopInterpreterThreads(int slot) {
   if (slot < 0 || slot >= kMaxInterpreters) return;
   std::shared_ptr<Worker> worker, owner;
   {
@@ -217,7 +213,7 @@ void closeDrops(int slot) {
   if (slot < 0 || slot >= kMaxInterpreters) return;
   Place& entry = places()[slot];
   // What is queued already ends first; only what comes later leaks.
-  if (const auto worker = entry.current(); worker && !worker->isThisThread())
+  if (const auto worker = entry.current(&Place::worker); worker && !worker->isThisThread())
     runHousekeeping(slot, [] {});
   const std::unique_lock guard(entry.drops);
   entry.open = false;

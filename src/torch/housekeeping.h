@@ -3,7 +3,7 @@
 // the housekeeping thread, does the drops that need the interpreter's GIL and come from
 // threads that must not wait for it; these run destructors written in Python, which may
 // wait for a thread that waits for the owner. The functions for the runtime
-// (startHousekeeping and so on) stand in torch_router.h; here is what the rest
+// (startInterpreterThreads and so on) stand in torch_router.h; here is what the rest
 // of src/torch needs.
 //
 // Threads: everything from any thread.

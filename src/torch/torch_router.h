@@ -57,21 +57,21 @@ bool putTensor(at::Tensor& crossed, at::Tensor& inside, _object* object);
 void openCrossing();
 void closeCrossing();
 
-/// Runs `task` soon, on `slot`'s own housekeeping thread, which holds no GIL
-/// then. Dropping things that need `slot`'s GIL goes through it.
-/// Tasks given after stopHousekeeping() are refused (false).
-void startHousekeeping(int slot);
+/// The two threads of an interpreter (housekeeping.h). Stopping waits until all tasks are
+/// done; what is given later is refused.
+void startInterpreterThreads(int slot);
+void stopInterpreterThreads(int slot);
+/// Runs `task` soon, on `slot`'s housekeeping thread, which holds no GIL then. Dropping
+/// things that need `slot`'s GIL goes through it. False: refused.
 bool postHousekeeping(int slot, std::function<void()> task);
 /// Runs `task` on that thread and waits for it; exceptions come back.
 void runHousekeeping(int slot, const std::function<void()>& task);
-/// The same on the thread that starts and ends `slot`'s interpreter, which no destructor
-/// keeps busy (housekeeping.h). It is started and stopped with the other one.
-void runOwner(int slot, const std::function<void()>& task);
 /// For a task on that thread that had better be done a little later: waits, but not once
 /// another task has been given.
 void pauseHousekeeping(int slot, std::chrono::milliseconds atMost);
-/// Waits until all tasks are done and ends the thread.
-void stopHousekeeping(int slot);
+/// Runs `task` on the thread that starts and ends `slot`'s interpreter, which no destructor
+/// keeps busy, and waits for it; exceptions come back.
+void runOwner(int slot, const std::function<void()>& task);
 
 /// Teardown, in this order:
 /// 0. no GIL held, before drops are closed: autograd graphs of this slot that

@@ -19,10 +19,10 @@ class Housekeeping : public testing::Test {
  protected:
   void SetUp() override {
     slot = Ownership::process().admit();
-    startHousekeeping(slot);
+    startInterpreterThreads(slot);
   }
   void TearDown() override {
-    stopHousekeeping(slot);
+    stopInterpreterThreads(slot);
     Ownership::process().release(slot);
   }
   int slot = kNone;
@@ -104,23 +104,23 @@ TEST_F(Housekeeping, TheOwnersThreadDoesNotWaitForDrops) {
 TEST_F(Housekeeping, StopFinishesWhatWasGivenAndRefusesTheRest) {
   std::atomic<int> ran{0};
   for (int i = 0; i < 1000; ++i) postHousekeeping(slot, [&] { ++ran; });
-  stopHousekeeping(slot);
+  stopInterpreterThreads(slot);
   EXPECT_EQ(ran, 1000);
   EXPECT_FALSE(postHousekeeping(slot, [] {}));
   EXPECT_THROW(runHousekeeping(slot, [] {}), runtime::HandleError);
   EXPECT_THROW(runOwner(slot, [] {}), runtime::HandleError);
-  stopHousekeeping(slot);  // again: nothing happens
-  startHousekeeping(slot);
+  stopInterpreterThreads(slot);  // again: nothing happens
+  startInterpreterThreads(slot);
   EXPECT_TRUE(postHousekeeping(slot, [] {}));
 }
 
 TEST_F(Housekeeping, OneThreadPerSlot) {
-  EXPECT_THROW(startHousekeeping(slot), runtime::InternalError);
+  EXPECT_THROW(startInterpreterThreads(slot), runtime::InternalError);
 }
 
 TEST_F(Housekeeping, WrongSlots) {
-  EXPECT_THROW(startHousekeeping(-1), runtime::InvalidArgument);
-  EXPECT_THROW(startHousekeeping(kMaxInterpreters), runtime::InvalidArgument);
+  EXPECT_THROW(startInterpreterThreads(-1), runtime::InvalidArgument);
+  EXPECT_THROW(startInterpreterThreads(kMaxInterpreters), runtime::InvalidArgument);
   EXPECT_FALSE(postHousekeeping(kNone, [] {}));
   EXPECT_FALSE(postHousekeeping(kMaxInterpreters, [] {}));
 }
@@ -175,7 +175,7 @@ TEST_F(Housekeeping, ManyThreadsPost) {
       }
     });
   for (auto& thread : threads) thread.join();
-  stopHousekeeping(slot);
+  stopInterpreterThreads(slot);
   EXPECT_EQ(ran, 4000);
 }
 

@@ -224,14 +224,14 @@ struct Interpreters : testing::Test {
   void SetUp() override {
     for (int& slot : slots) {
       slot = Ownership::process().admit();
-      startHousekeeping(slot);
+      startInterpreterThreads(slot);
       Ownership::process().setLive(slot, [] { return false; });
     }
   }
   void TearDown() override {
     for (const int slot : slots) {
       closeDrops(slot);
-      stopHousekeeping(slot);
+      stopInterpreterThreads(slot);
       Ownership::process().release(slot);
     }
   }
@@ -321,10 +321,10 @@ TEST_F(TensorDrops, ASuccessorInTheSlotIsNotTheOwner) {
   static Foreign foreign;
   at::Tensor b = cross(foreign.tensor(), slots[0]);
   closeDrops(slots[0]);
-  stopHousekeeping(slots[0]);
+  stopInterpreterThreads(slots[0]);
   Ownership::process().release(slots[0]);
   slots[0] = Ownership::process().admit();  // the lowest free slot: the same
-  startHousekeeping(slots[0]);
+  startInterpreterThreads(slots[0]);
   const long before = statistics().leakedStorages;
   b.reset();
   EXPECT_EQ(statistics().leakedStorages, before + 1);

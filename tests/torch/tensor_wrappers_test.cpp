@@ -17,12 +17,12 @@ class TensorWrappers : public CountingInterpreters {
  protected:
   void SetUp() override {
     CountingInterpreters::SetUp();
-    for (const int slot : slots) startHousekeeping(slot);
+    for (const int slot : slots) startInterpreterThreads(slot);
   }
   void TearDown() override {
     for (const int slot : slots) {
       closeDrops(slot);
-      stopHousekeeping(slot);
+      stopInterpreterThreads(slot);
     }
     CountingInterpreters::TearDown();
   }
