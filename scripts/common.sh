@@ -10,6 +10,12 @@ build=${MULTIPY_BUILD_DIR:-$root/build}
 readonly supported_python=3.11
 readonly torch_requirement='torch==2.13.0'
 
+# What a script says of itself at its head, and nothing else done.
+if [[ ${1:-} == --help || ${1:-} == -h ]]; then
+  sed -n '2,/^[^#]/{ /^#/!q; s/^# \{0,1\}//; p; }' "$0"
+  exit
+fi
+
 say() { printf '\n== %s\n' "$*" >&2; }
 die() { printf '\nerror: %s\n' "$*" >&2; exit 1; }
 
