@@ -15,6 +15,7 @@
 #include <Python.h>
 #include <marshal.h>
 
+#include <atomic>
 #include <cstdint>
 #include <cstring>
 #include <optional>
@@ -49,7 +50,9 @@ constexpr std::size_t kLongestText = std::size_t{16} << 10;
 // The least that sys.set_int_max_str_digits() accepts (_PY_LONG_MAX_STR_DIGITS_THRESHOLD).
 constexpr int kUnlimitedDigits = 640;
 
-uint64_t warnings = 0;  // how many the compiler has given, and others
+// How many the compiler has given, and others. (Atomic: another interpreter that Python code
+// makes inside of this one may have its own GIL.)
+std::atomic<uint64_t> warnings{0};
 
 bool hasLongNumber(std::string_view text) {
   int digits = 0;

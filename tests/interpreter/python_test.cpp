@@ -252,6 +252,28 @@ assert more == {'_multipy_bootstrap', '_multipy_host', 'gc'}, more
 }
 
 // What the build compiled is what lies in the file.
+// A code object has a table that nobody sees; equal ones are one object here.
+TEST_F(PythonTest, ACodeObjectTakesOneBlockLessThanInPlainPython) {
+  execute(R"(
+import subprocess, sys
+count = """if True:
+    import gc, marshal, sys
+    text = 'def f(a, b, c): x = y = z = a; return lambda: (a, x)'
+    data = marshal.dumps(compile(text, 'f', 'exec').co_consts[0])
+    gc.collect()
+    kept = [None] * 1000
+    before = sys.getallocatedblocks()
+    for i in range(1000): kept[i] = marshal.loads(data)
+    blocks = (sys.getallocatedblocks() - before + 500) // 1000
+"""
+inside = {}
+exec(count, inside)
+plain = int(subprocess.check_output([sys.executable, '-c', count + '    print(blocks)']))
+# The function's table, and the one of the function within.
+assert inside['blocks'] == plain - 2, (inside['blocks'], plain)
+)");
+}
+
 TEST(OurModulesTest, AreThoseOfTheSources) {
   InterpreterManagerOptions options;
   options.interpreters.slimTorch = true;
