@@ -38,7 +38,7 @@ bool failed(const PyStatus& status, const char* doing, const InterpreterConfig& 
                     (PyStatus_IsExit(status)
                          ? "CPython asked to exit"
                          : (status.err_msg ? status.err_msg : "CPython gave no reason")) +
-                    encodingsFailure() +
+                    takeStartException() +
                     ". Check that this python starts by itself: " + config.executable +
                     " -c 'import site'";
   return true;

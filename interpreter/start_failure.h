@@ -5,8 +5,8 @@
 
 namespace multipy {
 
-/// ": RuntimeError: text" of the exception that kept Python from finding its encodings;
-/// empty if that was not the trouble.
-const std::string& encodingsFailure();
+/// ": RuntimeError: text" of the exception that a start of CPython has ended with, which
+/// is taken; empty if there was none.
+std::string takeStartException();
 
 }  // namespace multipy
