@@ -21,10 +21,14 @@ without executing anything: nobody can have made an instance. When the group has
 executed, the real objects take the places of the Promised ones in the modules that
 imported them.
 
-Threads: a group has a lock of the import system's kind, which sees a deadlock coming and
-then lets the thread have what is there so far, as for any module being imported.
+Threads: one of them at a time executes groups, since groups need each other in circles.
+The lock for that is of the import system's kind, which sees a deadlock coming and then
+lets the thread have what is there so far, as for any module being imported. A thread that
+waits for it in the middle of an import gives the import system's own locks back for that
+time: who executes imports as well, perhaps that very module.
 """
 
+import _imp
 import opcode
 import sys
 import types
@@ -43,6 +47,7 @@ _package = None  # what is started by start_with()
 _NOT_YET = 0  # no thread's number
 _starting = _NOT_YET  # the thread that does, then None
 _executing = {}  # thread -> how many groups it is executing
+_execution = _bootstrap._ModuleLock("<postponed modules>")  # held by who executes a group
 
 
 class Package:
@@ -96,7 +101,6 @@ class Group:
         self.done = False
         self._modules = []  # in order
         self._begun = set()  # their names
-        self._lock = _bootstrap._ModuleLock(f"<postponed: {name}>")
 
     @classmethod
     def of(cls, name):
@@ -127,14 +131,14 @@ class Group:
                 self._execute(wanted)
             return
         try:
-            self._lock.acquire()
+            _execution.acquire()
         except _bootstrap._DeadlockError:
             return
         try:
             if not self.done:
                 self._execute_all(me)
         finally:
-            self._lock.release()
+            _execution.release()
 
     def _execute_all(self, me):
         self.executor = me
@@ -400,6 +404,36 @@ def _look_after(module):
 
 # --- finding
 
+class _GivenBack:
+    """A lock that this thread does not hold within, however often it holds it outside."""
+
+    def __init__(self, acquire, release):
+        self._acquire, self._release = acquire, release
+        self._times = 0
+
+    def __enter__(self):
+        try:
+            while True:
+                self._release()
+                self._times += 1
+        except RuntimeError:
+            pass  # not held (any more)
+
+    def __exit__(self, *error):
+        for _ in range(self._times):
+            self._acquire()
+
+
+def _import_lock_given_back():
+    """The import system holds it while it asks finders, for all modules."""
+    return _GivenBack(_imp.acquire_lock, _imp.release_lock)
+
+
+def _module_lock_given_back(name):
+    lock = _bootstrap._get_module_lock(name)
+    return _GivenBack(lock.acquire, lock.release)
+
+
 class _Finder:
     @staticmethod
     def find_spec(name, path=None, target=None):
@@ -408,15 +442,17 @@ class _Finder:
         if _starting is _NOT_YET:
             return None
         if _is_starting():
-            for needed in _package.needs.get(name, ()):
-                import_module(needed)
+            with _import_lock_given_back():
+                for needed in _package.needs.get(name, ()):
+                    import_module(needed)
         group = Group.of(name)
         if group is None or group.done or group.executor == get_ident():
             return None
         if _is_starting():
             return _with_loader(name, path, _PostponingLoader)
         # A module that the start would not have come to by itself, but its group might.
-        group.execute()
+        with _import_lock_given_back(), _module_lock_given_back(name):
+            group.execute()
         return _AlreadyThere.spec_of(name) if name in sys.modules else None
 
 

@@ -178,6 +178,40 @@ for thread in threads: thread.join()
             "6");
 }
 
+// One executes what the other waits for in the middle of an import: it must not wait for
+// locks of that import.
+TEST(SlimTorch, AnImportThatWaitsHoldsNobodyUp) {
+  const Interpreter slim = interpreter(true);
+  EXPECT_EQ(text(slim, kModules + R"(
+import threading, time
+begun = threading.Event()
+def wait_and_import():
+    begun.wait()
+    import torch.distributions.normal
+    imported.append(torch.distributions.normal.Normal)
+imported = []
+importer = threading.Thread(target=wait_and_import)
+def importer_waits():
+    functions = []
+    frame = sys._current_frames()[importer.ident]
+    while frame:
+        functions.append(frame.f_code.co_name)
+        frame = frame.f_back
+    return functions[0] == "acquire" and "find_spec" in functions
+def hook(event, arguments):
+    code = arguments[0] if event == "exec" else None
+    if getattr(code, "co_filename", "").endswith("torch/distributions/__init__.py"):
+        begun.set()
+        while not importer_waits(): time.sleep(0.001)
+sys.addaudithook(hook)
+importer.start()
+used = torch.distributions.Normal
+importer.join()
+)",
+                 "(used is imported[0], used(2.0, 1.0).mean.item())"),
+            "(True, 2.0)");
+}
+
 // What plain Python finds in torch after `import torch` is found in a slim one as well.
 TEST(SlimTorch, EveryModuleOfTheStartIsReached) {
   const Interpreter usual = interpreter(false);
