@@ -18,11 +18,11 @@ set(ENV{CMAKE_C_COMPILER_LAUNCHER} "${launcher}")
 set(ENV{CMAKE_CXX_COMPILER_LAUNCHER} "${launcher}")
 set(ENV{PIP_DISABLE_PIP_VERSION_CHECK} 1)
 set(pip "${python}" -m pip wheel --quiet --no-deps --no-build-isolation)
-set(options "-Ccmake.define.MULTIPY_LIBPYTHON=${libpython}")
+set(options "--config-settings=cmake.define.MULTIPY_LIBPYTHON=${libpython}")
 
 # Its own folder for the sources: a build must not leave anything in ours.
 file(REMOVE_RECURSE "${scratch}/wheels" "${scratch}/site" "${scratch}/build" "${scratch}/tools")
-run(${pip} "-Cbuild-dir=${scratch}/compiled" "-Ccmake.build-type=${build_type}" ${options}
+run(${pip} "--config-settings=build-dir=${scratch}/compiled" "--config-settings=cmake.build-type=${build_type}" ${options}
     -w "${scratch}/wheels" "${multipy_source}")
 file(GLOB wheel "${scratch}/wheels/multipy-*.whl")
 run("${python}" -m pip install --quiet --no-deps --target "${scratch}/site" "${wheel}")

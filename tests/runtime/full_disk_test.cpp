@@ -61,7 +61,9 @@ TEST(FullDisk, InterpretersWorkFromMemoryAndNothingIsLeftOnTheDisk) {
   }
   EXPECT_GT(refusedWrites, 0);
   for (const auto& entry : fs::recursive_directory_iterator(fullDirectory)) {
-    if (entry.is_regular_file()) EXPECT_EQ(entry.file_size(), 0u) << entry.path();
+    if (entry.is_regular_file()) {
+      EXPECT_EQ(entry.file_size(), 0u) << entry.path();
+    }
   }
   fs::remove_all(fullDirectory);
 }
