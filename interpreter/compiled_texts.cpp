@@ -18,6 +18,7 @@
 #include <atomic>
 #include <cstdint>
 #include <cstring>
+#include <new>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -63,9 +64,10 @@ bool hasLongNumber(std::string_view text) {
   return false;
 }
 
-/// All that code made of `text` depends on. Nothing for what is not to be kept.
+/// All that code made of `text` depends on. Nothing for what is not to be kept, or where
+/// there is no memory for it: CPython's C code must see no C++ exception.
 std::optional<std::string> keyOf(std::string_view text, PyObject* filename, int start,
-                                 const PyCompilerFlags* flags, int optimize) {
+                                 const PyCompilerFlags* flags, int optimize) noexcept try {
   if (!flags || (flags->cf_flags & PyCF_ONLY_AST) || text.size() > kLongestText) return {};
   if (!PyUnicode_CheckExact(filename)) return {};
   Py_ssize_t length;
@@ -87,6 +89,8 @@ std::optional<std::string> keyOf(std::string_view text, PyObject* filename, int 
   key.append(name, length);
   key.append(text);
   return key;
+} catch (const std::bad_alloc&) {
+  return {};
 }
 
 /// New reference; null, and an exception, where there was not enough memory.
@@ -100,13 +104,14 @@ PyObject* unpack(std::string_view kept, PyCompilerFlags& flags) {
   return code;
 }
 
-void keep(const std::string& key, PyObject* code, const PyCompilerFlags& flags) {
+void keep(const std::string& key, PyObject* code, const PyCompilerFlags& flags) noexcept try {
   const Reference marshalled =
       Reference::take(PyMarshal_WriteObjectToString(code, Py_MARSHAL_VERSION));
   if (!marshalled) return PyErr_Clear();
   std::string value(reinterpret_cast<const char*>(&flags.cf_flags), sizeof flags.cf_flags);
   value.append(PyBytes_AS_STRING(marshalled.get()), PyBytes_GET_SIZE(marshalled.get()));
   host()->keepCompiled(key, value);
+} catch (const std::bad_alloc&) {  // then not
 }
 
 /// What Py_CompileStringObject does, for a text that has a key. New reference.
