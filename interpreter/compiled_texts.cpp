@@ -145,12 +145,12 @@ PyObject* __wrap_Pz_CompileStringObject(const char* text, PyObject* filename, in
 // have none, which exec() and eval() have done by then.
 PyObject* __wrap_PzRun_StringFlags(const char* text, int start, PyObject* globals,
                                    PyObject* locals, PyCompilerFlags* flags) {
+  const bool ready = globals && PyDict_GetItemString(globals, "__builtins__");
+  if (!ready) return __real_PzRun_StringFlags(text, start, globals, locals, flags);
   const Reference filename = Reference::take(PyUnicode_InternFromString("<string>"));
   if (!filename) return nullptr;
   const auto key = keyOf(text, filename.get(), start, flags, -1);
-  if (!key || !globals || !PyDict_GetItemString(globals, "__builtins__")) {
-    return __real_PzRun_StringFlags(text, start, globals, locals, flags);
-  }
+  if (!key) return __real_PzRun_StringFlags(text, start, globals, locals, flags);
   const Reference code = Reference::take(compile(*key, text, filename.get(), start, *flags, -1));
   if (!code || PySys_Audit("exec", "O", code.get()) < 0) return nullptr;
   return PyEval_EvalCode(code.get(), globals, locals);

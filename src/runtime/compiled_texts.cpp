@@ -52,8 +52,8 @@ void CompiledTexts::insert(Shard& shard, std::string key, std::string code) {
   if (shard.young.bytes + bytes > capacityOfGeneration_) {
     shard.old = std::exchange(shard.young, {});
   }
-  shard.young.bytes += bytes;
   shard.young.codes.emplace(std::move(key), std::move(code));
+  shard.young.bytes += bytes;
 }
 
 CompiledTexts::Counts CompiledTexts::counts() const {

@@ -188,7 +188,8 @@ void runHousekeeping(int slot, const std::function<void()>& task) {
 }
 
 void runOwner(int slot, const std::function<void()>& task) {
-  run(place(slot, "running a task on an interpreter's own thread").current(&Place::owner), slot, task);
+  run(place(slot, "running a task on an interpreter's own thread").current(&Place::owner), slot,
+      task);
 }
 
 void pauseHousekeeping(int slot, std::chrono::milliseconds atMost) {
