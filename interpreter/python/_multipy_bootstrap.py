@@ -149,6 +149,26 @@ def reload_environment_as_it_is():
     os._create_environ = look_and_create
 
 
+def know_real_paths():
+    """os.path.realpath() of a path that is real already, sooner (interpreter/real_paths.h)."""
+    posixpath = sys.modules.get("posixpath")
+    if posixpath is None:  # nobody has imported os: without site
+        return
+    find_out = posixpath.realpath
+    lstat = posixpath.os.lstat
+
+    def realpath(filename, *, strict=False):
+        # Whoever has put a function of its own in place of os.lstat wants it asked.
+        if _multipy_host.is_real_path(filename) and posixpath.os.lstat is lstat:
+            return filename
+        return find_out(filename, strict=strict)
+
+    for name in ("__module__", "__name__", "__qualname__", "__doc__"):
+        setattr(realpath, name, getattr(find_out, name))
+    realpath.__wrapped__ = find_out  # whose source and signature inspect shows
+    posixpath.realpath = realpath
+
+
 # Some of those that every CPython has as extension modules, unless they are built in.
 _STANDARD_EXTENSIONS = ("_csv", "_json", "_posixsubprocess", "_random", "_socket", "_struct", "math", "select")
 
@@ -173,6 +193,7 @@ def check_standard_library():
 def start(extra_paths):
     leave_signals_alone()
     reload_environment_as_it_is()
+    know_real_paths()
     check_standard_library()
     sys.meta_path[:0] = (
         RegisteredModules,
