@@ -5,6 +5,7 @@
 #include "interpreter/host_connection.h"
 #include "interpreter/process_environment.h"
 #include "interpreter/real_paths.h"
+#include "interpreter/source_lines.h"
 
 namespace multipy {
 namespace {
@@ -79,6 +80,8 @@ PyMethodDef methods[] = {
     {"run_on_owner", runOnOwner, METH_O,
      "Calls it in the thread that started this interpreter and will end it."},
     {"output", output, METH_VARARGS, "Gives bytes that were printed to the program."},
+    {"forget_source_lines", forgetSourceLines, METH_NOARGS,
+     "Empties linecache of what it can read again."},
     {"is_real_path", isRealPath, METH_O,
      "True only if os.path.realpath() would return this path as it is."},
     {"module_source", moduleSource, METH_O, "Source registered for a module name, or None."},

@@ -18,8 +18,12 @@ class RegisteredModules:
     asked at each import, so a module registered later is found too.
     """
 
+    torch_is_executing = False
+
     @staticmethod
     def find_spec(name, path=None, target=None):
+        if RegisteredModules.torch_is_executing:
+            _multipy_host.forget_source_lines()
         if _multipy_host.module_source(name) is None:
             return None
         spec = ModuleSpec(name, RegisteredModules, origin=f"<registered/{name}.py>")
@@ -98,15 +102,19 @@ def _execute_threading(loader, module):
 def _execute_torch(loader, module):
     """Without garbage collections, a tenth of the import's time: it makes a quarter of a
     million objects that stay, and CPython looks through all of them again and again
-    meanwhile."""
+    meanwhile. And without the source lines that it looks at and leaves
+    (interpreter/source_lines.h)."""
     # Before torch's code is on the stack: what it initialises may import this again.
     import threading  # noqa: F401
 
     was_on = gc.isenabled()
     gc.disable()
+    RegisteredModules.torch_is_executing = True
     try:
         loader.exec_module(module)
     finally:
+        RegisteredModules.torch_is_executing = False
+        _multipy_host.forget_source_lines()
         if was_on:
             _take_for_old()
             gc.enable()

@@ -221,6 +221,30 @@ TEST(GraphsTest, EndWithTheirInterpreterAndTheValueStays) {
   EXPECT_THROW(loss.backward(), c10::Error);
 }
 
+// What torch looked at while it was imported; linecache reads it again when it is asked.
+TEST(ImportTest, LeavesNoSourceLinesBehindAndTheyCanBeRead) {
+  InterpreterManager manager(1);
+  manager.registerModuleSource("lines", R"py(
+import linecache
+linecache.cache["<made up>"] = (5, None, ["lines\n"], "<made up>")
+import inspect, torch
+def of_files(): return [name for name, entry in linecache.cache.items() if len(entry) == 4 and entry[1] is not None]
+at_start = of_files()
+def at_start_and_later():
+    global torch
+    assert at_start == [], at_start
+    assert linecache.getline("<made up>", 1) == "lines\n"
+    assert "lines" in "".join(linecache.cache["<registered/lines.py>"][2])
+    assert inspect.getsource(torch.nn.functional.relu).startswith("def relu(")
+    assert len(of_files()) == 1
+    import torch.testing  # once torch is there, what is looked at stays
+    assert len(of_files()) == 1
+    return True
+)py");
+  auto session = manager.acquireOne();
+  EXPECT_TRUE(session.global("lines", "at_start_and_later")(kNothing).toIValue().toBool());
+}
+
 TEST_F(TorchTest, GraphsAreDroppedFromAnyThreadAndInsideOtherInterpreters) {
   for (int round = 0; round < 50; round++) {
     auto first = manager->allInstances()[0].acquireSession();
