@@ -1,4 +1,5 @@
-// One object for equal tables of variables' kinds.
+// Code objects share what is alike: tables of variables' kinds, within this interpreter, and
+// the text of long constants with the others (shared_texts.h).
 //
 // Each code object has such a table, a byte for each local variable, which nobody sees: of
 // the 26,000 that `import torch` makes 850 are different. CPython makes code objects with
@@ -10,14 +11,14 @@
 #include <Python.h>
 #include <internal/pycore_code.h>
 
+#include "interpreter/shared_texts.h"
+
 // More would be a program that makes up functions.
 static const Py_ssize_t kMost = 4096;
 
 // The table that stands for all those equal to `table`, or this one. Borrowed.
 static PyObject* oneOf(PyObject* table) {
   static PyObject* tables;  // each its own value; ends with this library
-  // Another interpreter that Python code makes inside of this one may have its own GIL.
-  if (PyInterpreterState_Get() != PyInterpreterState_Main()) return table;
   if (!tables && !(tables = PyDict_New())) goto failed;
   PyObject* known = PyDict_GetItemWithError(tables, table);
   if (known) return known;
@@ -33,7 +34,11 @@ PyCodeObject* __real__PzCode_New(struct _PyCodeConstructor* parts);
 
 PyCodeObject* __wrap__PzCode_New(struct _PyCodeConstructor* parts) {
   PyObject* const given = parts->localspluskinds;
-  if (given && PyBytes_CheckExact(given)) parts->localspluskinds = oneOf(given);
+  // Another interpreter that Python code makes inside of this one may have its own GIL.
+  if (PyInterpreterState_Get() == PyInterpreterState_Main()) {
+    if (given && PyBytes_CheckExact(given)) parts->localspluskinds = oneOf(given);
+    multipy_share_texts(parts->consts);
+  }
   PyCodeObject* const code = __real__PzCode_New(parts);
   parts->localspluskinds = given;
   return code;

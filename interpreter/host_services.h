@@ -77,6 +77,10 @@ struct HostServices {
   bool (*findCompiled)(std::string_view key, std::string& code);
   void (*keepCompiled)(std::string_view key, std::string_view code);
 
+  // --- texts that lie once for all interpreters (runtime/shared_texts.h)
+  const char* (*shareText)(std::string_view text);
+  void (*releaseText)(const char* shared);
+
   // --- source of a module registered with registerModuleSource
   bool (*moduleSource)(void* context, const char* name, std::string& source);
 

@@ -4,11 +4,18 @@
 #include <Python.h>
 #include <unistd.h>
 
+#include <cstdint>
+
 #include "interpreter/heap.h"
+#include "interpreter/host_connection.h"
 #include "interpreter/hurry.h"
 
 namespace multipy {
 namespace {
+
+// The range; nothing lies in none.
+uintptr_t rangeBegin;
+std::size_t rangeSize;
 
 // Never destroyed: static destructors of other private libraries may still free.
 Heap& heap() {
@@ -21,18 +28,29 @@ void* rawCalloc(void*, std::size_t count, std::size_t size) {
   return heap().allocateZeroed(count, size);
 }
 void* rawRealloc(void*, void* block, std::size_t size) { return heap().reallocate(block, size); }
-void rawFree(void*, void* block) { heap().free(block); }
+void rawFree(void*, void* block) {
+  if (!block || liesInPythonHeap(block))
+    heap().free(block);
+  else
+    host()->releaseText(static_cast<const char*>(block));  // shared_texts.h
+}
 void* arenaAlloc(void*, std::size_t size) { return heap().allocateArena(size); }
 void arenaFree(void*, void* arena, std::size_t size) { heap().freeArena(arena, size); }
 
 }  // namespace
 
 void adoptPythonHeap(void* begin, std::size_t size) {
+  rangeBegin = reinterpret_cast<uintptr_t>(begin);
+  rangeSize = size;
   heap().adopt(begin, size);
   PyMemAllocatorEx raw{nullptr, rawMalloc, rawCalloc, rawRealloc, rawFree};
   PyMem_SetAllocator(PYMEM_DOMAIN_RAW, &raw);
   PyObjectArenaAllocator arenas{nullptr, arenaAlloc, arenaFree};
   PyObject_SetArenaAllocator(&arenas);
+}
+
+bool liesInPythonHeap(const void* block) {
+  return reinterpret_cast<uintptr_t>(block) - rangeBegin < rangeSize;
 }
 
 void releasePythonHeap() { heap().releaseAll(); }

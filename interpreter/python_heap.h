@@ -9,6 +9,9 @@ namespace multipy {
 /// come from [begin, begin + size) from now on.
 void adoptPythonHeap(void* begin, std::size_t size);
 
+/// Whether `block` lies in that range, also after its release.
+bool liesInPythonHeap(const void* block);
+
 /// After finalisation: all pages go back to the kernel.
 void releasePythonHeap();
 

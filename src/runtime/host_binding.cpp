@@ -12,6 +12,7 @@
 #include "multipy/runtime/Exception.h"
 #include "runtime/compiled_texts.h"
 #include "runtime/fork_guard.h"
+#include "runtime/shared_texts.h"
 #include "runtime/signal_handlers.h"
 #include "torch/ownership.h"
 #include "torch/future_link.h"
@@ -85,6 +86,14 @@ void keepCompiled(std::string_view key, std::string_view code) {
   }
 }
 
+const char* shareText(std::string_view text) {
+  try {
+    return SharedTexts::process().share(text);
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
+
 bool moduleSource(void* context, const char* name, std::string& source) {
   const ModuleSources* sources = binding(context).sources();
   if (!sources) return false;
@@ -142,6 +151,8 @@ HostBinding::HostBinding(loader::PrivateSpace& space, std::shared_ptr<const Modu
   services_.runOnOwner = runOnOwner;
   services_.findCompiled = findCompiled;
   services_.keepCompiled = keepCompiled;
+  services_.shareText = shareText;
+  services_.releaseText = SharedTexts::release;
   services_.moduleSource = moduleSource;
   services_.output = giveOutput;
   services_.changeSignal = changeSignal;
