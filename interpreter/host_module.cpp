@@ -1,6 +1,7 @@
 #include "interpreter/host_module.h"
 
 #include <string>
+#include <string_view>
 
 #include "interpreter/host_connection.h"
 #include "interpreter/process_environment.h"
@@ -74,7 +75,29 @@ PyObject* lookAtEnviron(PyObject*, PyObject*) {
   Py_RETURN_NONE;
 }
 
+// A str as UTF-8; empty, with an exception, where it cannot be.
+std::string_view textOf(PyObject* argument) {
+  Py_ssize_t size = 0;
+  const char* const text = PyUnicode_AsUTF8AndSize(argument, &size);
+  return {text, static_cast<std::size_t>(text ? size : 0)};
+}
+
+PyObject* isKnown(PyObject*, PyObject* argument) {
+  const std::string_view fact = textOf(argument);
+  if (PyErr_Occurred()) return nullptr;
+  return PyBool_FromLong(host()->isKnown(fact));
+}
+
+PyObject* makeKnown(PyObject*, PyObject* argument) {
+  const std::string_view fact = textOf(argument);
+  if (PyErr_Occurred()) return nullptr;
+  host()->makeKnown(fact);
+  Py_RETURN_NONE;
+}
+
 PyMethodDef methods[] = {
+    {"is_known", isKnown, METH_O, "Whether an interpreter of this process has made it known."},
+    {"make_known", makeKnown, METH_O, "To all interpreters of this process."},
     {"look_at_environ", lookAtEnviron, METH_NOARGS,
      "Has posix read the variables as they are now."},
     {"run_on_owner", runOnOwner, METH_O,

@@ -77,6 +77,10 @@ struct HostServices {
   bool (*findCompiled)(std::string_view key, std::string& code);
   void (*keepCompiled)(std::string_view key, std::string_view code);
 
+  // --- what one interpreter has found out and the others need not
+  bool (*isKnown)(std::string_view fact);
+  void (*makeKnown)(std::string_view fact);
+
   // --- texts that lie once for all interpreters (runtime/shared_texts.h)
   const char* (*shareText)(std::string_view text);
   void (*releaseText)(const char* shared);

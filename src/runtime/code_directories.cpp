@@ -3,9 +3,13 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <fstream>
+#include <map>
+#include <mutex>
 #include <string_view>
+#include <utility>
 
 namespace multipy::runtime {
 namespace {
@@ -37,7 +41,9 @@ std::string versionDirectory() { return "python" + builtInPythonVersion().text()
 // Where `site` looks for .pth files, as far as these exist.
 std::vector<fs::path> siteDirectories(const PythonInstallation& python, const fs::path& userSite) {
   std::vector<fs::path> directories;
-  for (const fs::path& prefix : {python.prefix, python.basePrefix}) {
+  std::vector<fs::path> prefixes{python.prefix};
+  if (python.basePrefix != python.prefix) prefixes.push_back(python.basePrefix);
+  for (const fs::path& prefix : prefixes) {
     for (const char* lib : {"lib", "lib64"})
       directories.push_back(prefix / lib / versionDirectory() / "site-packages");
   }
@@ -60,6 +66,36 @@ void addNamedBy(const fs::path& pthFile, std::vector<fs::path>& directories) {
       continue;
     directories.push_back((pthFile.parent_path() / line).lexically_normal());
   }
+}
+
+// The .pth files of a directory, in no order. To look through a large site-packages takes a
+// twentieth of a bare interpreter's start, so what was found is kept, until something is
+// added there or removed. What the files say is read each time.
+std::vector<fs::path> pthFilesOf(const fs::path& site) {
+  struct Listing {
+    fs::file_time_type written;  // the directory
+    std::vector<fs::path> files;
+  };
+  static std::mutex mutex;
+  static auto& listings = *new std::map<fs::path, Listing>;  // outlives static destructors
+
+  std::error_code failed;
+  const fs::file_time_type written = fs::last_write_time(site, failed);
+  if (failed) return {};  // there is none
+  {
+    std::lock_guard lock(mutex);
+    const auto known = listings.find(site);
+    if (known != listings.end() && known->second.written == written) return known->second.files;
+  }
+  Listing listing{written, {}};
+  for (const auto& entry : fs::directory_iterator(site, failed))
+    if (entry.path().extension() == ".pth") listing.files.push_back(entry.path());
+  // Of what has just been written the time may not tell what is written next.
+  if (!failed && fs::file_time_type::clock::now() - written > std::chrono::seconds(2)) {
+    std::lock_guard lock(mutex);
+    listings[site] = listing;
+  }
+  return std::move(listing.files);
 }
 
 void addSplit(std::string_view list, std::vector<fs::path>& directories) {
@@ -108,9 +144,7 @@ std::vector<fs::path> codeDirectories(const PythonInstallation& python,
     if (!userSite.empty()) directories.push_back(userSite);
   }
   for (const fs::path& site : siteDirectories(python, userSite)) {
-    std::error_code ignored;
-    for (const auto& entry : fs::directory_iterator(site, ignored))
-      if (entry.path().extension() == ".pth") addNamedBy(entry.path(), directories);
+    for (const fs::path& file : pthFilesOf(site)) addNamedBy(file, directories);
   }
   std::erase_if(directories, [](const fs::path& directory) {
     std::error_code ignored;

@@ -3,8 +3,11 @@
 #include <dlfcn.h>
 
 #include <exception>
+#include <functional>
+#include <mutex>
 #include <new>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -86,6 +89,43 @@ void keepCompiled(std::string_view key, std::string_view code) {
   }
 }
 
+// Never waits: whoever was in here when the process was forked off is for ever.
+class Facts {
+ public:
+  bool contain(std::string_view fact) {
+    std::unique_lock lock(mutex_, std::try_to_lock);
+    return lock && facts_.contains(fact);
+  }
+  void add(std::string_view fact) {
+    std::unique_lock lock(mutex_, std::try_to_lock);
+    if (lock) facts_.emplace(fact);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::set<std::string, std::less<>> facts_;
+};
+
+Facts& facts() {
+  static auto* const one = new Facts;  // interpreters may outlive static destructors
+  return *one;
+}
+
+bool isKnown(std::string_view fact) {
+  try {
+    return facts().contain(fact);
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+}
+
+void makeKnown(std::string_view fact) {
+  try {
+    facts().add(fact);
+  } catch (const std::bad_alloc&) {  // then it is found out again
+  }
+}
+
 const char* shareText(std::string_view text) {
   try {
     return SharedTexts::process().share(text);
@@ -151,6 +191,8 @@ HostBinding::HostBinding(loader::PrivateSpace& space, std::shared_ptr<const Modu
   services_.runOnOwner = runOnOwner;
   services_.findCompiled = findCompiled;
   services_.keepCompiled = keepCompiled;
+  services_.isKnown = isKnown;
+  services_.makeKnown = makeKnown;
   services_.shareText = shareText;
   services_.releaseText = SharedTexts::release;
   services_.moduleSource = moduleSource;

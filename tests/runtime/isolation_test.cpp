@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 
@@ -123,6 +124,43 @@ TEST_F(IsolationTest, CodeFromOutsideTheInstallation) {
   options.isolated = true;
   EXPECT_FALSE(contains("path"));
   EXPECT_TRUE(contains("editable"));
+}
+
+// Which .pth files there are is looked up again only where something has changed.
+TEST_F(IsolationTest, CodeFromOutsideTheInstallationThatIsNamedLater) {
+  PythonInstallation python;
+  python.prefix = python.basePrefix = directory / "prefix";
+  const fs::path site =
+      python.prefix / "lib" / ("python" + builtInPythonVersion().text()) / "site-packages";
+  fs::create_directories(site);
+  for (const char* name : {"first", "second", "third"}) fs::create_directories(directory / name);
+  InterpreterOptions options;
+  options.isolated = true;
+  const auto named = [&] {
+    std::string names;
+    for (const fs::path& each : codeDirectories(python, options)) names += each.filename().string() + " ";
+    return names;
+  };
+  const auto write = [&](const char* file, const char* name) {
+    std::ofstream(site / file) << (directory / name).string() << "\n";
+  };
+  const auto anHourAgo = fs::file_time_type::clock::now() - std::chrono::hours(1);
+
+  write("a.pth", "first");
+  EXPECT_EQ(named(), "first ");
+  fs::last_write_time(site, anHourAgo);  // from here on it is remembered
+  EXPECT_EQ(named(), "first ");
+  EXPECT_EQ(named(), "first ");
+  write("a.pth", "second");
+  EXPECT_EQ(named(), "second ") << "the file has changed, the folder has not";
+  write("b.pth", "third");
+  EXPECT_NE(named().find("third"), std::string::npos);
+  fs::last_write_time(site, anHourAgo - std::chrono::hours(1));
+  EXPECT_NE(named().find("third"), std::string::npos);
+  fs::remove(site / "b.pth");
+  EXPECT_EQ(named(), "second ");
+  fs::remove_all(site);
+  EXPECT_EQ(named(), "");
 }
 
 }  // namespace
