@@ -87,8 +87,9 @@ def main(folder: pathlib.Path, heavy_megabytes: int, aot: list[str]) -> None:
     for name, model in {**{name: pair[0] for name, pair in scripted.items()}, **others}.items():
         save(model.eval().requires_grad_(False), folder / f"{name}.pt")
     save(primes.count_primes, folder / "primes.pt")
-    for name in ("linear", "mlp8"):
+    for name in ("linear", "mlp8", "bert"):
         save(small.Compiled(scripted[name][0]), folder / f"{name}_compiled.pt")
+    save(small.with_norms_folded(scripted["resnet18"][0]), folder / "resnet18_folded.pt")
     with torch.no_grad():
         for name, (model, example) in scripted.items():
             save_script(model, example, folder / f"{name}.torchscript")

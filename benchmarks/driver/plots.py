@@ -22,6 +22,7 @@ STRATEGIES = (
     "spawn workers",
     "ring workers",
     "fresh processes",
+    "multipy, norms folded",
 )
 
 

@@ -3,7 +3,7 @@
 import contextlib
 import dataclasses
 
-from models import MODELS
+from models import MODELS, NAMED
 from processes import Asked, multipy, rival
 
 PROCESSES = ("fork workers", "forkserver workers", "spawn workers", "ring workers")
@@ -56,6 +56,7 @@ def line_up(plan):
         yield [
             _multipy(plan, cpp, n),
             _compiled_inside(plan, cpp, n),
+            _folded(plan, cpp, n),
             _torchscript(plan, cpp),
             _aotinductor(plan, cpp, n),
             _python(plan, stack.enter_context(rival(plan, "threads.py"))),
@@ -91,6 +92,12 @@ def _compiled_inside(plan, side: Asked, n: int) -> Strategy:
             for interpreter in range(n):
                 side.ask("bring", "multipy", f"{model.name}_compiled", interpreter)
     return Strategy("multipy, torch.compile", side, plan.compiled, "multipy/", "_compiled", ("limit", "multipy"), n)
+
+
+def _folded(plan, side: Asked, n: int) -> Strategy:
+    model = NAMED["resnet18"]
+    side.ask("load", "multipy", f"{model.name}_folded", plan.models / f"{model.name}_folded.pt", model.input)
+    return Strategy("multipy, norms folded", side, (model.name,), "multipy/", "_folded", ("limit", "multipy"), n)
 
 
 def _torchscript(plan, side: Asked) -> Strategy:

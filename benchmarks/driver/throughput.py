@@ -28,6 +28,11 @@ def measure(plan, results: Results, strategies) -> None:
     for strategy in strategies[1:]:
         for model in strategy.runs:
             _derive_against(results, ours, strategy, model, n)
+    (torchscript,) = (strategy for strategy in strategies if strategy.name == "torchscript")
+    for strategy in strategies[1:]:
+        if strategy.name.startswith("multipy"):  # another way with the same models
+            for model in set(strategy.runs) & set(torchscript.runs):
+                _derive_against(results, strategy, torchscript, model, n)
 
 
 def sweep(plan, results: Results, strategies) -> None:
@@ -123,7 +128,7 @@ def _derive_against(results: Results, ours, rival, model: str, n: int) -> None:
     ]
     best = max(ways, key=lambda key: statistics.median(results.samples[key]))
     results.derive(
-        Key("against_rival", f"multipy / {rival.name}", model, n, n, "x"),
+        Key("against_rival", f"{ours.name} / {rival.name}", model, n, n, "x"),
         rate_key(ours.name, model, n, ours.used(n)),
         best,
         lambda a, b: a / b,

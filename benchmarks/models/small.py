@@ -1,5 +1,7 @@
 """Layers and nothing else."""
 
+import copy
+
 import torch
 from torch import nn
 
@@ -45,6 +47,19 @@ class Spin(nn.Module):
         for _ in range(self.additions):
             x = x + 1
         return x
+
+
+def with_norms_folded(module: nn.Module) -> nn.Module:
+    """A copy of it with each batch norm multiplied into the convolution before it, as
+    torch.jit.freeze does it for TorchScript."""
+    folded = copy.deepcopy(module)
+    for parent in list(folded.modules()):
+        children = list(parent.named_children())
+        for (before, convolution), (after, norm) in zip(children, children[1:]):
+            if isinstance(convolution, nn.Conv2d) and isinstance(norm, nn.BatchNorm2d):
+                setattr(parent, before, nn.utils.fuse_conv_bn_eval(convolution, norm))
+                setattr(parent, after, nn.Identity())
+    return folded.requires_grad_(False)
 
 
 class Compiled:
