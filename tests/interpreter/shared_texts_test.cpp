@@ -55,6 +55,25 @@ def while_traced(folder):
     tracemalloc.start()
     doc(folder)
 def end_of_tracing(folder): tracemalloc.stop()
+
+class Allocator(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_void_p) for name in ("context", "malloc", "calloc", "realloc", "free")]
+
+def while_replaced(folder):
+    global kept
+    kept = []
+    # PYMEM_DOMAIN_MEM and PYMEM_DOMAIN_OBJ, one at a time, by what has a state and does the same.
+    for domain in 1, 2:
+        found = Allocator()
+        ctypes.pythonapi.PyMem_GetAllocator(domain, ctypes.byref(found))
+        state = ctypes.create_string_buffer(1)
+        other = Allocator(ctypes.addressof(state), found.malloc, found.calloc, found.realloc, found.free)
+        ctypes.pythonapi.PyMem_SetAllocator(domain, ctypes.byref(other))
+        kept.append(load(folder))
+        forget(folder)
+        ctypes.pythonapi.PyMem_SetAllocator(domain, ctypes.byref(found))
+
+gc.collect()  # classes of pickle that _pickle replaces are garbage with texts
 )py";
 
 class SharedTextsTest : public ::testing::Test {
@@ -138,6 +157,12 @@ TEST_F(SharedTextsTest, NothingIsSharedWhileSomebodyCountsBlocks) {
   call(0, "forget");
   call(0, "doc");
   EXPECT_EQ(uses(), before + 2);
+}
+
+TEST_F(SharedTextsTest, NothingIsSharedWhileOneOfPythonsAllocatorsIsReplaced) {
+  const uint64_t before = uses();
+  call(0, "while_replaced");
+  EXPECT_EQ(uses(), before);
 }
 
 TEST_F(SharedTextsTest, ManyThreadsReadAndDropThemInAllInterpreters) {
