@@ -3,7 +3,7 @@
     cmake -DCMAKE_PREFIX_PATH="$(python -m multipy --cmake-prefix-path)" ...
 
 `cmake_prefix_path` is there if the C++ library has been installed too (`pip install
-multipy` with `-C wheel.cmake=false` installs the tools alone).
+--config-settings=wheel.cmake=false` installs the tools alone).
 """
 
 import importlib.metadata
@@ -19,7 +19,7 @@ def _prefix() -> str:
             return folder
     raise AttributeError(
         "multipy is installed without its C++ library: no lib/cmake/multipy/multipyConfig.cmake "
-        f"in {' or '.join(__path__)}. Install it without '-C wheel.cmake=false'.")
+        f"in {' or '.join(__path__)}. Install it without wheel.cmake=false.")
 
 
 def __getattr__(name: str):

@@ -39,7 +39,7 @@ foreach(program serve serve_classic serve_static)
   run("${CMAKE_COMMAND}" -E env ${environment} "${scratch}/build/${program}")
 endforeach()
 
-run(${pip} -Cwheel.cmake=false -w "${scratch}/tools" "${multipy_source}")
+run(${pip} --config-settings=wheel.cmake=false -w "${scratch}/tools" "${multipy_source}")
 file(GLOB wheel "${scratch}/tools/multipy-*-py3-none-any.whl")
 if(NOT wheel)
   message(FATAL_ERROR "the wheel of the tools alone should be one for any machine, in ${scratch}/tools")
