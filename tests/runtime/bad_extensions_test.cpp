@@ -78,7 +78,7 @@ class BadExtensions : public testing::Test {
 TEST_F(BadExtensions, Truncated) {
   for (const auto& [name, size] :
        {std::pair{"cut_in_header", 40}, {"cut_early", 500}, {"cut_late", 8000}}) {
-    damaged(name, [&](const std::string& path) { fs::resize_file(path, size); });
+    damaged(name, [size = size](const std::string& path) { fs::resize_file(path, size); });
     refused(name, {file(name), "expected"});
   }
   damaged("nothing", [](const std::string& path) { fs::resize_file(path, 0); });
