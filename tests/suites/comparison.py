@@ -13,6 +13,7 @@ class Result:
     failed_in_both: list[str] = dataclasses.field(default_factory=list)
     excluded: dict[str, str] = dataclasses.field(default_factory=dict)  # by which name
     differences: list[str] = dataclasses.field(default_factory=list)
+    only_at_first: list[str] = dataclasses.field(default_factory=list)  # not when run again
     seconds: float = 0  # in the interpreter
 
     def __str__(self):

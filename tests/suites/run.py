@@ -9,7 +9,7 @@ A part is a module of the suite (cpython) or a package (the others); each is a p
 its own on either side. A test may fail where it fails in plain Python, too, but not end
 the process there. All others have to end as they do there, but for those that
 excluded.txt names. A part with differences is run again, since some tests depend on time,
-and has to differ again.
+and has to differ again; what differed only at first is told, and does not count.
 --write makes docs/suites.md, of all suites; scripts/suites calls this with everything set up.
 """
 
@@ -52,6 +52,8 @@ def main() -> int:
                 print(f"  {test}: fails in plain Python, too", flush=True)
             for difference in result.differences:
                 print(f"  {difference}", flush=True)
+            for difference in result.only_at_first:
+                print(f"  only at first: {difference}", flush=True)
     stale = exclusions.unused(excluded, results, chosen)
     for name in stale:
         print(f"{exclusions.FILE.name} names {name}, which is no test of these suites")
@@ -73,8 +75,12 @@ def _arguments() -> argparse.Namespace:
 
 
 def _compare(options, part, excluded) -> comparison.Result:
+    first = _compare_once(options, part, excluded)
+    if not first.differences:
+        return first
     result = _compare_once(options, part, excluded)
-    return _compare_once(options, part, excluded) if result.differences else result
+    result.only_at_first = [each for each in first.differences if each not in result.differences]
+    return result
 
 
 def _compare_once(options, part, excluded) -> comparison.Result:
