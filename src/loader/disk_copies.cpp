@@ -159,7 +159,8 @@ bool isGood(int shard, const std::string& digest, const std::string& fileName) {
 
 // --- entries that are not in their place: being written, or thrown away
 
-/// Removes tmp/`name`, a directory of files or anything else that lies there.
+/// Removes tmp/`name`, a directory of files or anything else that lies there. Takes one file
+/// descriptor: what a writer leaves that ran out of them has to go, too.
 void removeEntry(int temporary, const std::string& name) {
   FileDescriptor directory(
       ::openat(temporary, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
@@ -167,9 +168,10 @@ void removeEntry(int temporary, const std::string& name) {
     ::unlinkat(temporary, name.c_str(), 0);
     return;
   }
-  if (DIR* listing = ::fdopendir(::fcntl(directory.get(), F_DUPFD_CLOEXEC, 0))) {
+  if (DIR* listing = ::fdopendir(directory.get())) {
+    directory.release();  // closedir() closes it
     while (const dirent* item = ::readdir(listing)) {
-      ::unlinkat(directory.get(), item->d_name, 0);  // fails for "." and "..", as it should
+      ::unlinkat(::dirfd(listing), item->d_name, 0);  // fails for "." and "..", as it should
     }
     ::closedir(listing);
   }
@@ -187,7 +189,9 @@ void sweep(int cache) {
     if (name == "." || name == "..") continue;
     FileDescriptor entry(
         ::openat(temporary.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-    if (entry && ::flock(entry.get(), LOCK_EX | LOCK_NB)) continue;  // its writer lives
+    // Its writer lives, or we cannot know (no file descriptor is left).
+    if (entry ? ::flock(entry.get(), LOCK_EX | LOCK_NB) : errno != ENOTDIR && errno != ELOOP)
+      continue;
     removeEntry(temporary.get(), name);
   }
   ::closedir(listing);
@@ -203,13 +207,20 @@ class Draft {
       if (::mkdirat(temporary_.get(), name_.c_str(), 0700)) failWith(errno, "make a directory");
       directory_ = openOwn(temporary_.get(), name_, false);
       struct stat status;
-      if (directory_ && ::flock(directory_.get(), LOCK_EX)) failWith(errno, "lock a directory");
-      if (directory_ && ::fstat(directory_.get(), &status) == 0 && status.st_nlink > 0) return;
+      if (directory_ ? ::flock(directory_.get(), LOCK_EX) || ::fstat(directory_.get(), &status)
+                     : errno != ENOENT) {
+        const int error = errno;  // no file descriptor left, mostly
+        ::unlinkat(temporary_.get(), name_.c_str(), AT_REMOVEDIR);
+        failWith(error, "open and lock a new directory");
+      }
+      if (directory_ && status.st_nlink > 0) return;
       // A sweeper came between mkdirat and flock and took it for left behind.
     }
   }
   ~Draft() {
-    if (!published_) removeEntry(temporary_.get(), name_);
+    if (published_) return;
+    directory_ = {};  // the one that removeEntry() needs
+    removeEntry(temporary_.get(), name_);
   }
   Draft(const Draft&) = delete;
   Draft& operator=(const Draft&) = delete;

@@ -26,6 +26,8 @@ class FileDescriptor {
   /// Closes now and says whether that went well: some file systems report a
   /// full disk only here. errno tells why not.
   bool close() noexcept { return ::close(std::exchange(descriptor_, -1)) == 0; }
+  /// The descriptor, which is the caller's to close from now on.
+  int release() noexcept { return std::exchange(descriptor_, -1); }
 
  private:
   int descriptor_ = -1;

@@ -251,6 +251,36 @@ TEST_F(CopyCacheConcurrencyTest, AFileTooLargeForDiskAndMemoryIsAnError) {
   EXPECT_TRUE(gets("key"));
 }
 
+TEST_F(CopyCacheConcurrencyTest, HoweverFewFileDescriptorsAreLeftItEnds) {
+  // With none, no copy can be made. With one more each time it is another step that fails.
+  constexpr int kEnough = 12;
+  EXPECT_EQ(exitCodeOf(inChild([&] {
+              const rlimit limit{64, 64};
+              if (::setrlimit(RLIMIT_NOFILE, &limit)) return false;
+              auto cache = CopyCache::in(directory_);
+              bool refused = false, kept = false;
+              for (int left = 0; left <= kEnough; ++left) {
+                const std::string key = "with " + std::to_string(left);
+                std::vector<int> taken;
+                for (int last; (last = ::open("/dev/null", O_RDONLY)) >= 0;) taken.push_back(last);
+                for (int i = 0; i < left; ++i, taken.pop_back()) ::close(taken.back());
+                std::shared_ptr<CachedCopy> copy;
+                try {
+                  copy = get(*cache, key);
+                } catch (const runtime::CacheError& error) {
+                  refused |= contains(error.what(), "Too many open files");
+                }
+                for (const int descriptor : taken) ::close(descriptor);
+                if (copy && !isRight(*copy, key)) return false;
+                kept = copy && copy->path().native().starts_with(directory_.native());
+              }
+              return refused && kept;
+            })),
+            0);
+  EXPECT_EQ(drafts().size(), 0u) << "what could not be finished is removed";
+  EXPECT_TRUE(gets("with 0"));
+}
+
 TEST_F(CopyCacheConcurrencyTest, AFullFileSystemEndsInMemory) {
   std::filesystem::create_directory(bench_ / "small");
   EXPECT_EQ(exitCodeOf(inChild([&] {
