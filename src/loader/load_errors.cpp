@@ -52,7 +52,7 @@ std::string advice(const std::string& text) {
     return "; the room that glibc keeps for thread-local variables of this kind is used up by the "
            "copies of the interpreters: start the program with "
            "GLIBC_TUNABLES=glibc.rtld.optional_static_tls=16384 in its environment, or share this "
-           "library with IsolationPolicy::override()";
+           "library (InterpreterManagerOptions::isolationOverrides)";
   }
   if (mentionsOneOf(text, {"failed to map segment", "cannot change memory protections",
                            "cannot map zero-fill pages", "Cannot allocate memory",

@@ -5,6 +5,7 @@
 
 #include "loader/c_api_names.h"
 #include "loader/copy_names.h"
+#include "loader/interpreter_names.h"
 #include "loader/library_graph.h"
 #include "loader/library_loader.h"
 #include "loader/load_errors.h"
@@ -202,11 +203,17 @@ void* PrivateSpace::State::programSymbol(const char* name, const void* caller) c
 
 void* PrivateSpace::symbol(void* handle, const char* name, const void* caller) {
   const State& state = *state_;
-  if (handle == RTLD_DEFAULT || handle == RTLD_NEXT || handle == state.interpreter) {
-    return state.programSymbol(name, caller);
+  const bool ofProgram =
+      handle == RTLD_DEFAULT || handle == RTLD_NEXT || handle == state.interpreter;
+  void* const found = ofProgram ? state.programSymbol(name, caller) : lookUp(handle, name);
+  if (found) {
+    // dlopen, getenv and so on are replaced for private code also where it asks for
+    // them by name (ctypes, a JIT), unless a library of its own is what has them.
+    const std::string replacement = InterpreterNames::replacementOf(name);
+    if (replacement.empty() || state.isOwn(found)) return found;
+    return lookUp(state.interpreter, replacement.c_str());
   }
-  if (void* found = lookUp(handle, name)) return found;
-  if (!isCApiName(name)) return nullptr;
+  if (ofProgram || !isCApiName(name)) return nullptr;
   // A private library that was opened to reach the C API through it.
   link_map* object = nullptr;
   if (::dlinfo(handle, RTLD_DI_LINKMAP, &object) || !state.copyNames.original(object->l_name)) {

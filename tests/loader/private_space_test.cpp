@@ -2,6 +2,7 @@
 // finds by name.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "loader/private_space_fixture.h"
 
@@ -143,6 +144,21 @@ TEST_P(PrivateSpaceTest, DlsymInPrivateCodeLooksIntoItsInterpreterFirst) {
             addressOf(space->interpreter(), "PzThing_Who"))
       << "through a private library's own handle";
   EXPECT_EQ(::dlerror(), nullptr) << "what was tried and not found leaves no error";
+}
+
+// ctypes.CDLL(None).dlopen, cffi's dlopen(None).getenv, what a JIT looks up.
+TEST_P(PrivateSpaceTest, WhatIsReplacedForPrivateCodeIsReplacedAlsoByName) {
+  const auto library = build("site-packages/libown.so", "int system(const char* c) { return 77; }");
+  auto space = newSpace(0);
+  void* const own = (*space)->load(library);
+  void* const libc = (*space)->open("libc.so.6", RTLD_NOW, nullptr);
+  for (const std::string name : {"dlopen", "getenv", "pthread_create", "system"}) {
+    void* const ours = addressOf(space->interpreter(), ("multipy_" + name).c_str());
+    for (void* const handle : {RTLD_DEFAULT, RTLD_NEXT, space->interpreter(), libc})
+      EXPECT_EQ((*space)->symbol(handle, name.c_str(), nullptr), ours) << name;
+  }
+  EXPECT_EQ((*space)->symbol(libc, "getpid", nullptr), reinterpret_cast<void*>(&::getpid));
+  EXPECT_EQ((*space)->symbol(own, "system", nullptr), addressOf(own, "system")) << "its own";
 }
 
 TEST_P(PrivateSpaceTest, DladdrInPrivateCodeNamesTheOriginal) {
