@@ -1,6 +1,8 @@
+#include <unistd.h>
+
 #include <algorithm>
-#include <iostream>
-#include <mutex>
+#include <cerrno>
+#include <system_error>
 #include <thread>
 
 #include "multipy/runtime/Exception.h"
@@ -45,11 +47,18 @@ Program programOf(const Options& options) {
   return program;
 }
 
-void printLabelled(std::size_t interpreter, runtime::OutputStream stream, std::string_view line) {
-  static std::mutex mutex;
-  const std::lock_guard lock(mutex);
-  std::ostream& out = stream == runtime::OutputStream::Stdout ? std::cout : std::cerr;
-  out << "[" << interpreter << "] " << line << std::endl;
+/// By one write(2), so that a line stays whole beside those of others, child processes
+/// too, and without a lock, which in a child of fork() might be held for ever.
+bool writeLabelled(std::size_t interpreter, runtime::OutputStream stream, std::string_view line) {
+  std::string text = "[" + std::to_string(interpreter) + "] ";
+  text.append(line).push_back('\n');
+  const int descriptor = stream == runtime::OutputStream::Stdout ? STDOUT_FILENO : STDERR_FILENO;
+  for (std::string_view rest = text; !rest.empty();) {
+    const ssize_t written = ::write(descriptor, rest.data(), rest.size());
+    if (written < 0 && errno != EINTR) return false;
+    if (written > 0) rest.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return true;
 }
 
 int runIn(const runtime::InterpreterManager& manager, std::size_t index, const Program& program) {
@@ -58,7 +67,7 @@ int runIn(const runtime::InterpreterManager& manager, std::size_t index, const P
     const auto run = session.global(kToolModule, program.isModule ? "run_module" : "run_script");
     return static_cast<int>(run({program.name}).toIValue().toInt());
   } catch (const runtime::Error& error) {
-    printLabelled(index, runtime::OutputStream::Stderr, error.what());
+    writeLabelled(index, runtime::OutputStream::Stderr, error.what());
     return kFailed;
   }
 }
@@ -77,7 +86,8 @@ int run(const Words& words) {
     if (!options.has("--label")) return;
     // (The number that the hook is given counts all interpreters of a process.)
     one.output = [index](int, runtime::OutputStream stream, std::string_view line) {
-      printLabelled(index, stream, line);
+      if (!writeLabelled(index, stream, line))
+        throw std::system_error(errno, std::system_category(), "writing a line of output");
     };
   };
   runtime::InterpreterManager manager(count, settings);

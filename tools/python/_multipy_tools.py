@@ -25,19 +25,38 @@ def _without_ours(traceback):
 
 
 def _run_main(work):
+    process = os.getpid()
     try:
         work()
+        code = 0
     except SystemExit as error:
-        return _exit_code(error)
+        code = _exit_code(error)
     except BaseException as error:
         error.__traceback__ = _without_ours(error.__traceback__)
         sys.excepthook(type(error), error, error.__traceback__)
-        return 1
-    finally:
-        for stream in (sys.stdout, sys.stderr):
-            if stream is not None:
-                stream.flush()
-    return 0
+        code = 1
+    if os.getpid() != process:
+        _end_child(code)
+    _flush()
+    return code
+
+
+def _flush():
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            stream.flush()
+
+
+def _end_child(code):
+    """A child of the program's own os.fork(): it ends as one of python's does, and not in
+    the C++ program, of which it has one thread only."""
+    import atexit
+
+    if "threading" in sys.modules:
+        sys.modules["threading"]._shutdown()
+    atexit._run_exitfuncs()
+    _flush()
+    os._exit(code)
 
 
 def _search_first(directory):
@@ -46,30 +65,32 @@ def _search_first(directory):
 
 
 def run_script(path):
-    """As `python path`: a file, or a directory or zip file with __main__.py."""
-    import importlib.machinery
-    import io
-    import pkgutil
-    import runpy
+    """As `python path`: a file, or a directory or zip file with __main__.py. Modules that
+    python itself has not imported by then are not imported here either: the script's folder
+    may have others of their names."""
+    from _frozen_importlib_external import FileFinder, PathFinder, SourceFileLoader
+    from _io import open_code
 
     def run_file():
         _search_first(os.path.dirname(os.path.realpath(path)))
-        with io.open_code(path) as file:
+        with open_code(path) as file:
             code = compile(file.read(), path, "exec")
         main = sys.modules["__main__"].__dict__
-        loader = importlib.machinery.SourceFileLoader("__main__", path)
-        main.update(__file__=path, __cached__=None, __loader__=loader)
+        main.update(__file__=path, __cached__=None, __loader__=SourceFileLoader("__main__", path))
         exec(code, main)
 
     def run_archive():
+        import runpy
+
         sys.path.insert(0, path)
         runpy._run_module_as_main("__main__", alter_argv=False)
 
     if not os.path.exists(path):
         print(f"can't open file {path!r}: there is no such file", file=sys.stderr)
         return 2
-    is_archive = not isinstance(pkgutil.get_importer(path), (type(None), importlib.machinery.FileFinder))
-    return _run_main(run_archive if is_archive or os.path.isdir(path) else run_file)
+    path = os.path.join(os.getcwd(), path)  # as python makes it, though not in sys.argv
+    is_file = isinstance(PathFinder._path_importer_cache(path), (type(None), FileFinder))
+    return _run_main(run_file if is_file and not os.path.isdir(path) else run_archive)
 
 
 def run_module(name):
