@@ -51,6 +51,9 @@ class Actions {
     return called_[number].load() ? wanted_[number] : (struct sigaction){};
   }
 
+  /// A handler for one call (SA_RESETHAND) has had it.
+  bool isSpent(int number) const { return once_[number] && !called_[number].load(); }
+
   // --- from a handler
   Handler handler(int number) const { return called_[number].load(); }
   void call(int number, siginfo_t* info, void* context) {
@@ -82,20 +85,31 @@ constinit std::atomic<pid_t> process{0};  // whose tables these are
 class Locked {
  public:
   Locked() {
-    sigset_t all;
-    ::sigfillset(&all);
-    ::pthread_sigmask(SIG_SETMASK, &all, &before_);
-    mutex.lock();
+    mask();
+    lock_ = std::unique_lock(mutex);
+  }
+  /// In a handler, which cannot wait: perhaps not.
+  explicit Locked(std::try_to_lock_t) {
+    mask();
+    lock_ = std::unique_lock(mutex, std::try_to_lock);
   }
   ~Locked() {
-    mutex.unlock();
+    if (lock_) lock_.unlock();
     ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
   }
   Locked(const Locked&) = delete;
   Locked& operator=(const Locked&) = delete;
+  explicit operator bool() const { return lock_.owns_lock(); }
 
  private:
+  void mask() {
+    sigset_t all;
+    ::sigfillset(&all);
+    ::pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+
   sigset_t before_;
+  std::unique_lock<std::mutex> lock_;
 };
 
 Actions* actionsOf(int slot) {
@@ -127,6 +141,24 @@ void deliverToThread(int number, siginfo_t* info, void* context) {
     endByDefault(number, info);
 }
 
+bool anybodyHasHandler(int number) {
+  if (isFunction(programs.handler(number))) return true;
+  return std::any_of(interpreters.begin(), interpreters.end(), [&](const auto& slot) {
+    const Actions* actions = slot.load();
+    return actions && isFunction(actions->handler(number));
+  });
+}
+
+int lookAtPrograms(int number);
+int install(int number);
+
+/// When the last handler was for one call, the next signal is to do what it does without
+/// us. (Whoever has the lock is changing actions: then it is done at the next signal.)
+void putProgramsBack(int number) {
+  const Locked locked(std::try_to_lock);
+  if (locked && lookAtPrograms(number) == 0 && !anybodyHasHandler(number)) install(number);
+}
+
 void deliverToAll(int number, siginfo_t* info, void* context) {
   programs.call(number, info, context);
   if (isChild()) {  // the other interpreters are the parent's
@@ -135,6 +167,7 @@ void deliverToAll(int number, siginfo_t* info, void* context) {
   }
   for (const auto& slot : interpreters)
     if (Actions* actions = slot.load()) actions->call(number, info, context);
+  if (!anybodyHasHandler(number)) putProgramsBack(number);
 }
 
 void deliver(int number, siginfo_t* info, void* context) {
@@ -261,7 +294,7 @@ bool forgetSignalActions(int slot) noexcept {
   {
     const Locked locked;
     for (int number = 1; number < kSignals; ++number) {
-      if (!own->handler(number)) continue;
+      if (!own->handler(number) && !own->isSpent(number)) continue;
       lookAtPrograms(number);
       own->clear(number);
       install(number);

@@ -242,6 +242,19 @@ TEST_F(SignalHandlers, ForOneCallAreCalledOnce) {
   EXPECT_EQ(seen(0, SIGUSR1).sa_handler, SIG_DFL);
 }
 
+TEST_F(SignalHandlers, ForOneCallLeaveTheSignalAsTheyFoundIt) {
+  const auto once = actionOf(count<0>, static_cast<int>(SA_RESETHAND));
+  signal(SIGUSR2, SIG_IGN);
+  for (const int number : {SIGUSR1, SIGUSR2, SIGPIPE}) ask(0, number, once);
+  entered = 0;
+  for (const int number : {SIGUSR1, SIGUSR2, SIGPIPE}) raise(number);
+  EXPECT_EQ(called()[0], 3);
+  EXPECT_EQ(inKernel(SIGUSR1).sa_handler, SIG_DFL);
+  EXPECT_EQ(inKernel(SIGUSR2).sa_handler, SIG_IGN);
+  EXPECT_TRUE(forgetSignalActions(0));
+  EXPECT_EQ(inKernel(SIGPIPE).sa_handler, SIG_DFL);
+}
+
 TEST_F(SignalHandlers, GetWhatTheKernelKnows) {
   static std::atomic<int> code;
   struct sigaction wanted{};
