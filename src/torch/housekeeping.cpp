@@ -136,7 +136,7 @@ void run(const std::shared_ptr<Worker>& worker, int slot, const Task& task) {
   });
   if (!accepted)
     throw runtime::HandleError("interpreter " + std::to_string(slot) +
-                               " is gone: its housekeeping thread has ended");
+                               " is gone: its thread has ended");
   std::unique_lock guard(lock);
   changed.wait(guard, [&] { return done; });
   if (thrown) std::rethrow_exception(thrown);

@@ -72,7 +72,10 @@ TEST_F(Objects, CallsWithValuesOrObjs) {
   Obj describe = I.global("tools", "describe");
   EXPECT_EQ(describe({}).toIValue().toStringRef(), "() []");
   EXPECT_EQ(describe({1, "two", 3.5}).toIValue().toStringRef(), "(1, 'two', 3.5) []");
+  EXPECT_EQ(describe({0, int64_t{0}}).toIValue().toStringRef(), "(0, 0) []");
+#ifndef __clang__  // to which the list is as good as two pointers to Obj: docs/versions.md
   EXPECT_EQ(describe({0, 0}).toIValue().toStringRef(), "(0, 0) []");
+#endif
   EXPECT_EQ(describe(std::vector<at::IValue>{true}).toIValue().toStringRef(), "(True,) []");
   EXPECT_EQ(describe(at::ArrayRef<at::IValue>{}).toIValue().toStringRef(), "() []");
   EXPECT_EQ(describe(std::vector<Obj>()).toIValue().toStringRef(), "() []");
