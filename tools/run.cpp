@@ -1,10 +1,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <system_error>
 #include <thread>
 
+#include "loader/file_io.h"
 #include "multipy/runtime/Exception.h"
 #include "tools/command.h"
 #include "tools/options.h"
@@ -49,16 +49,12 @@ Program programOf(const Options& options) {
 
 /// By one write(2), so that a line stays whole beside those of others, child processes
 /// too, and without a lock, which in a child of fork() might be held for ever.
-bool writeLabelled(std::size_t interpreter, runtime::OutputStream stream, std::string_view line) {
+/// 0, or errno.
+int writeLabelled(std::size_t interpreter, runtime::OutputStream stream, std::string_view line) {
   std::string text = "[" + std::to_string(interpreter) + "] ";
   text.append(line).push_back('\n');
-  const int descriptor = stream == runtime::OutputStream::Stdout ? STDOUT_FILENO : STDERR_FILENO;
-  for (std::string_view rest = text; !rest.empty();) {
-    const ssize_t written = ::write(descriptor, rest.data(), rest.size());
-    if (written < 0 && errno != EINTR) return false;
-    if (written > 0) rest.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return true;
+  return loader::writeAll(
+      stream == runtime::OutputStream::Stdout ? STDOUT_FILENO : STDERR_FILENO, text);
 }
 
 int runIn(const runtime::InterpreterManager& manager, std::size_t index, const Program& program) {
@@ -86,8 +82,8 @@ int run(const Words& words) {
     if (!options.has("--label")) return;
     // (The number that the hook is given counts all interpreters of a process.)
     one.output = [index](int, runtime::OutputStream stream, std::string_view line) {
-      if (!writeLabelled(index, stream, line))
-        throw std::system_error(errno, std::system_category(), "writing a line of output");
+      if (const int error = writeLabelled(index, stream, line))
+        throw std::system_error(error, std::system_category(), "writing a line of output");
     };
   };
   runtime::InterpreterManager manager(count, settings);

@@ -26,10 +26,11 @@ SharedTexts::~SharedTexts() {
 }
 
 const char* SharedTexts::share(std::string_view text) {
-  Shard& shard = shards_[Hash()(text) >> 32 & (kShards - 1)];  // the sets go by the lower bits
+  const Key key{text, std::hash<std::string_view>()(text)};
+  Shard& shard = shards_[key.hash >> 32 & (kShards - 1)];  // the sets go by the lower bits
   std::unique_lock lock(shard.mutex, std::try_to_lock);
   if (!lock) return nullptr;
-  if (const auto known = shard.texts.find(text); known != shard.texts.end()) {
+  if (const auto known = shard.texts.find(key); known != shard.texts.end()) {
     (*known)->uses.fetch_add(1, std::memory_order_relaxed);
     return (*known)->bytes();
   }
@@ -38,7 +39,7 @@ const char* SharedTexts::share(std::string_view text) {
   if (shard.bytes + text.size() > capacityOfShard_) return nullptr;
   void* const memory = std::malloc(sizeof(Text) + text.size() + 1);
   if (!memory) return nullptr;
-  auto* const made = ::new (memory) Text{{1}, text.size()};
+  auto* const made = ::new (memory) Text{{1}, text.size(), key.hash};
   std::memcpy(made->bytes(), text.data(), text.size());
   made->bytes()[text.size()] = 0;
   try {
@@ -60,12 +61,16 @@ void SharedTexts::release(const char* shared) {
 
 // Only share() makes a use of none, and it holds the lock.
 void SharedTexts::sweep(Shard& shard) {
-  std::erase_if(shard.texts, [&](Text* text) {
-    if (text->uses.load(std::memory_order_acquire) != 0) return false;
+  for (auto next = shard.texts.begin(); next != shard.texts.end();) {
+    Text* const text = *next;
+    if (text->uses.load(std::memory_order_acquire) != 0) {
+      ++next;
+      continue;
+    }
     shard.bytes -= text->size;
+    next = shard.texts.erase(next);  // first: the set asks for its hash
     std::free(text);
-    return true;
-  });
+  }
   shard.sweepAt = std::max<std::size_t>(64, shard.texts.size() * 2);
 }
 

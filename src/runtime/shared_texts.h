@@ -51,22 +51,25 @@ class SharedTexts {
 
   struct Text {
     std::atomic<uint64_t> uses;
-    std::size_t size;
+    std::size_t size, hash;
     char* bytes() { return reinterpret_cast<char*>(this + 1); }
     std::string_view view() const {
       return {reinterpret_cast<const char*>(this + 1), size};
     }
   };
+  /// To look for one.
+  struct Key {
+    std::string_view text;
+    std::size_t hash;
+  };
   struct Hash {
     using is_transparent = void;
-    std::size_t operator()(std::string_view text) const {
-      return std::hash<std::string_view>()(text);
-    }
-    std::size_t operator()(const Text* text) const { return (*this)(text->view()); }
+    std::size_t operator()(const Key& key) const { return key.hash; }
+    std::size_t operator()(const Text* text) const { return text->hash; }
   };
   struct Equal {
     using is_transparent = void;
-    static std::string_view view(std::string_view text) { return text; }
+    static std::string_view view(const Key& key) { return key.text; }
     static std::string_view view(const Text* text) { return text->view(); }
     bool operator()(const auto& one, const auto& other) const { return view(one) == view(other); }
   };

@@ -5,12 +5,13 @@
 #include <gtest/gtest.h>
 #include <multipy/runtime/deploy.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <optional>
 #include <string>
 #include <thread>
 #include <vector>
+
+#include "../runtime/temporary_folder.h"
 
 namespace multipy::runtime {
 namespace {
@@ -79,9 +80,7 @@ gc.collect()  # classes of pickle that _pickle replaces are garbage with texts
 class SharedTextsTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    std::string name = (std::filesystem::temp_directory_path() / "multipy-texts-XXXXXX").string();
-    ASSERT_NE(::mkdtemp(name.data()), nullptr);
-    folder = name;
+    folder = testing_support::makeTemporaryFolder().string();
     start(2);
     call(0, "write");
     call(1, "nothing");  // what the helper imports has long texts, too

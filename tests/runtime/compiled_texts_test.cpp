@@ -1,13 +1,13 @@
 #include "runtime/compiled_texts.h"
 
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <string>
 #include <thread>
 #include <vector>
+
+#include "forked_children.h"
 
 namespace multipy::runtime {
 namespace {
@@ -104,16 +104,10 @@ TEST(CompiledTexts, TheChildOfAForkDoesNotWait) {
       texts.find(keys[turn % 500], found);
     }
   });
-  for (int fork = 0; fork < 50; ++fork) {
-    const pid_t child = ::fork();
-    if (child == 0) {
-      for (const std::string& key : keys) texts.find(key, code);
-      ::_exit(0);
-    }
-    int status;
-    ASSERT_EQ(::waitpid(child, &status, 0), child);
-    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-  }
+  testing_support::expectChildrenToEnd(50, [&] {
+    for (const std::string& key : keys) texts.find(key, code);
+    return 0;
+  });
   stop = true;
   busy.join();
 }

@@ -31,6 +31,19 @@ class IsolationTest : public testing::Test {
   }
   ~IsolationTest() override { fs::remove_all(directory); }
 
+  /// One of no files, in `directory`.
+  PythonInstallation installation() const {
+    PythonInstallation python;
+    python.prefix = python.basePrefix = directory / "prefix";
+    return python;
+  }
+  static fs::path sitePackagesOf(const PythonInstallation& python) {
+    const fs::path site =
+        python.prefix / "lib" / ("python" + builtInPythonVersion().text()) / "site-packages";
+    fs::create_directories(site);
+    return site;
+  }
+
   static const ExplainedLibrary& named(const std::vector<ExplainedLibrary>& all,
                                        const std::string& name) {
     const auto found = std::find_if(all.begin(), all.end(), [&](const ExplainedLibrary& library) {
@@ -97,11 +110,8 @@ TEST_F(IsolationTest, OfWhatHasBeenLoaded) {
 // --- which directories belong to the environment
 
 TEST_F(IsolationTest, CodeFromOutsideTheInstallation) {
-  PythonInstallation python;
-  python.prefix = python.basePrefix = directory / "prefix";
-  const fs::path site =
-      python.prefix / "lib" / ("python" + builtInPythonVersion().text()) / "site-packages";
-  fs::create_directories(site);
+  const PythonInstallation python = installation();
+  const fs::path site = sitePackagesOf(python);
   for (const char* name : {"path", "editable", "user", "home"})
     fs::create_directories(directory / name);
   std::ofstream(site / "a.pth")
@@ -128,11 +138,8 @@ TEST_F(IsolationTest, CodeFromOutsideTheInstallation) {
 
 // Which .pth files there are is looked up again only where something has changed.
 TEST_F(IsolationTest, CodeFromOutsideTheInstallationThatIsNamedLater) {
-  PythonInstallation python;
-  python.prefix = python.basePrefix = directory / "prefix";
-  const fs::path site =
-      python.prefix / "lib" / ("python" + builtInPythonVersion().text()) / "site-packages";
-  fs::create_directories(site);
+  const PythonInstallation python = installation();
+  const fs::path site = sitePackagesOf(python);
   for (const char* name : {"first", "second", "third"}) fs::create_directories(directory / name);
   InterpreterOptions options;
   options.isolated = true;

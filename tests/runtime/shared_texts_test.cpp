@@ -1,13 +1,13 @@
 #include "runtime/shared_texts.h"
 
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <string>
 #include <thread>
 #include <vector>
+
+#include "forked_children.h"
 
 namespace multipy::runtime {
 namespace {
@@ -106,21 +106,15 @@ TEST(SharedTexts, TheChildOfAForkDoesNotWait) {
     for (int turn = 0; !stop; ++turn)
       if (const char* const text = texts.share(all[turn % 500])) SharedTexts::release(text);
   });
-  for (int fork = 0; fork < 50; ++fork) {
-    const pid_t child = ::fork();
-    if (child == 0) {
-      int wrong = 0;
-      for (int number = 0; number < 500; ++number) {
-        const char* const text = texts.share(all[number]);
-        wrong += text && text != shared[number];
-        SharedTexts::release(shared[number]);
-      }
-      ::_exit(wrong);
+  testing_support::expectChildrenToEnd(50, [&] {
+    int wrong = 0;
+    for (int number = 0; number < 500; ++number) {
+      const char* const text = texts.share(all[number]);
+      wrong += text && text != shared[number];
+      SharedTexts::release(shared[number]);
     }
-    int status;
-    ASSERT_EQ(::waitpid(child, &status, 0), child);
-    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-  }
+    return wrong != 0;
+  });
   stop = true;
   busy.join();
 }
