@@ -25,6 +25,7 @@
 
 #include <ATen/core/ivalue.h>
 
+#include <concepts>
 #include <initializer_list>
 #include <string>
 #include <unordered_map>
@@ -55,6 +56,12 @@ class Obj {
   Obj operator()(at::ArrayRef<Obj> args) const;
   Obj operator()(at::ArrayRef<at::IValue> args) const;
   Obj operator()(std::initializer_list<at::IValue> args) const;
+  /// For `f({0, 0})`, which could else be two null pointers (and is, to clang).
+  template <std::integral Integer>
+    requires std::convertible_to<Integer, at::IValue>
+  Obj operator()(std::initializer_list<Integer> args) const {
+    return (*this)(at::ArrayRef<at::IValue>(std::vector<at::IValue>(args.begin(), args.end())));
+  }
 
   /// Calls the object with positional and named arguments.
   Obj callKwargs(const std::vector<at::IValue>& args,
