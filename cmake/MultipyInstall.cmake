@@ -28,6 +28,7 @@ install(FILES
   "${PROJECT_BINARY_DIR}/multipyConfig.cmake"
   "${PROJECT_BINARY_DIR}/multipyConfigVersion.cmake"
   "${PROJECT_SOURCE_DIR}/cmake/MultipyChoosePython.cmake"
+  "${PROJECT_SOURCE_DIR}/cmake/MultipyStandardLibrary.cmake"
   "${PROJECT_SOURCE_DIR}/cmake/MultipyStaticLibstdcxx.cmake"
   "${PROJECT_SOURCE_DIR}/cmake/MultipyTorch.cmake"
   "${PROJECT_SOURCE_DIR}/cmake/python_facts.py"

@@ -1,0 +1,28 @@
+# Whether C++ is compiled with libstdc++, as torch is: with libc++ (clang's -stdlib=libc++)
+# none of torch's functions that take a std::string would be found.
+include_guard(GLOBAL)
+include(CheckCXXSourceCompiles)
+
+# multipy_check_standard_library(): sets `multipy_problem` in the caller.
+function(multipy_check_standard_library)
+  set(multipy_problem "" PARENT_SCOPE)
+  get_property(languages GLOBAL PROPERTY ENABLED_LANGUAGES)
+  if(NOT "CXX" IN_LIST languages)
+    return()
+  endif()
+  set(CMAKE_REQUIRED_QUIET TRUE)
+  # A variable for each set of flags: the check looks once at each.
+  string(MAKE_C_IDENTIFIER "MULTIPY_LIBSTDCXX_${CMAKE_CXX_COMPILER}_${CMAKE_CXX_FLAGS}" checked)
+  check_cxx_source_compiles("
+    #include <string>
+    #ifndef __GLIBCXX__
+    #error another standard library
+    #endif
+    int main() {}" ${checked})
+  if(NOT ${checked})
+    string(CONCAT problem "C++ is not compiled with libstdc++, which torch was compiled with "
+      "(${CMAKE_CXX_COMPILER}, CMAKE_CXX_FLAGS is '${CMAKE_CXX_FLAGS}'): nothing of it would "
+      "link. Leave out -stdlib=libc++ and the like.")
+    set(multipy_problem "${problem}" PARENT_SCOPE)
+  endif()
+endfunction()
