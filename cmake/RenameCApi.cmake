@@ -51,10 +51,14 @@ if(count LESS 1000)
 endif()
 list(TRANSFORM names REPLACE "^(_?)Py(.*)$" "\\1Py\\2 \\1Pz\\2")
 list(JOIN names "\n" text)
-# What private libraries call by this name is interpreter/'s (hurry.cpp); CPython
-# itself, and that one, call CPython's.
-string(REPLACE "PyEval_RestoreThread PzEval_RestoreThread" "PyEval_RestoreThread multipyPythonsRestoreThread"
-       python_text "${text}")
+# What private libraries call by these names is interpreter/'s (hurry.cpp,
+# pending_calls.cpp); CPython itself, and those, call CPython's.
+set(python_text "${text}")
+foreach(pair "PyEval_RestoreThread multipyPythonsRestoreThread" "Py_AddPendingCall multipyPythonsAddPendingCall")
+  string(REGEX REPLACE " .*" "" name "${pair}")
+  string(REGEX REPLACE "^Py" "Pz" private_name "${name}")
+  string(REPLACE "${name} ${private_name}" "${pair}" python_text "${python_text}")
+endforeach()
 file(WRITE "${python_renames}" "${python_text}\n")
 file(WRITE "${renames}" "${text}\n")
 

@@ -1,7 +1,7 @@
 // dlopen and its relatives, as private code sees them.
 //
-// In private copies of libraries, calls of dlopen, dlsym, dladdr, dlerror and
-// dlclose are renamed to the functions below, so that what Python code loads or
+// In private copies of libraries, calls of dlopen, dlsym, dladdr, dl_iterate_phdr,
+// dlerror and dlclose are renamed to the functions below, so that what Python code loads or
 // looks up by name (ctypes, cffi, numba, extensions that load further ones)
 // follows the isolation policy, and "this program" means this interpreter and
 // not a CPython that the host may have. CPython's own import of extension
@@ -9,6 +9,7 @@
 //
 // Threads: as the originals. Errors are kept per thread, as dlerror() demands.
 #include <dlfcn.h>
+#include <link.h>
 
 #include <cstring>
 #include <string>
@@ -27,6 +28,18 @@ thread_local char* reportedError = nullptr;
 void setError(const std::string& message) {
   std::free(pendingError);
   pendingError = strdup(message.c_str());
+}
+
+/// "/lib/libm.so.6: ", as errors begin; nothing for "this program".
+std::string fileBehind(void* handle) {
+  link_map* object = nullptr;
+  if (handle == RTLD_DEFAULT || handle == RTLD_NEXT ||
+      dlinfo(handle, RTLD_DI_LINKMAP, &object) != 0)
+    return {};
+  const auto* host = multipy::host();
+  const char* const original = host->originalOf(host->context, object->l_name);
+  const char* const file = original ? original : object->l_name;
+  return *file == '/' ? std::string(file) + ": " : std::string();
 }
 
 /// What sys.setdlopenflags() has set for imports.
@@ -56,7 +69,7 @@ MULTIPY_EXPORT void* multipy_dlopen(const char* name, int flags) {
 MULTIPY_EXPORT void* multipy_dlsym(void* handle, const char* name) {
   const auto* host = multipy::host();
   void* address = host->symbol(host->context, handle, name, __builtin_return_address(0));
-  if (!address) setError(std::string("undefined symbol: ") + name);
+  if (!address) setError(fileBehind(handle) + "undefined symbol: " + name);
   return address;
 }
 
@@ -65,6 +78,12 @@ MULTIPY_EXPORT char* multipy_dlerror() {
   reportedError = pendingError;
   pendingError = nullptr;
   return reportedError ? reportedError : dlerror();
+}
+
+MULTIPY_EXPORT int multipy_dl_iterate_phdr(int (*use)(dl_phdr_info*, std::size_t, void*),
+                                           void* data) {
+  const auto* host = multipy::host();
+  return host->eachObject(host->context, use, data);
 }
 
 MULTIPY_EXPORT int multipy_dladdr(const void* address, Dl_info* info) {

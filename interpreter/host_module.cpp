@@ -19,6 +19,12 @@ PyObject* moduleSource(PyObject*, PyObject* argument) {
   return PyUnicode_DecodeUTF8(source.data(), static_cast<Py_ssize_t>(source.size()), "strict");
 }
 
+PyObject* hasModulesBelow(PyObject*, PyObject* argument) {
+  const char* name = PyUnicode_AsUTF8(argument);
+  if (!name) return nullptr;
+  return PyBool_FromLong(host()->hasModulesBelow(host()->context, name));
+}
+
 // write(stream, data): all of it, or OSError.
 PyObject* output(PyObject*, PyObject* arguments) {
   int stream;
@@ -108,6 +114,8 @@ PyMethodDef methods[] = {
     {"is_real_path", isRealPath, METH_O,
      "True only if os.path.realpath() would return this path as it is."},
     {"module_source", moduleSource, METH_O, "Source registered for a module name, or None."},
+    {"has_modules_below", hasModulesBelow, METH_O,
+     "Whether a module has been registered below a name."},
     {nullptr, nullptr, 0, nullptr}};
 
 PyModuleDef definition = {PyModuleDef_HEAD_INIT,

@@ -1,7 +1,6 @@
 // The built-in module `_multipy_host`: what our Python code asks the host for.
 //
-//   slot                   this interpreter's number
-//   module_source(name)    text given to registerModuleSource, or None
+// What it has is listed at the end of host_module.cpp.
 #pragma once
 
 #include "interpreter/reference.h"

@@ -22,6 +22,7 @@
 #include "interpreter/torch_routes.h"
 
 struct _object;  // PyObject, opaque to the host
+struct dl_phdr_info;
 
 namespace multipy {
 
@@ -61,6 +62,7 @@ struct HostServices {
   void* (*open)(void* context, const char* name, int flags, const void* caller, std::string& error);
   void* (*symbol)(void* context, void* handle, const char* name, const void* caller);
   const char* (*originalOf)(void* context, const char* copy);
+  int (*eachObject)(void* context, int (*use)(dl_phdr_info*, std::size_t, void*), void* data);
 
   // --- threads: which interpreter the calling thread is in (-1: none)
   int (*current)();
@@ -72,6 +74,9 @@ struct HostServices {
   /// `error`, once that thread has ended.
   bool (*runOnOwner)(void* context, void (*task)(void* argument), void* argument,
                      std::string& error);
+  /// The same without waiting. False if it will not be done: that thread has ended, or is
+  /// not in this process (a child of fork).
+  bool (*postToOwner)(void* context, void (*task)(void* argument), void* argument);
 
   // --- code that interpreters compile of the same text (runtime/compiled_texts.h)
   bool (*findCompiled)(std::string_view key, std::string& code);
@@ -85,8 +90,10 @@ struct HostServices {
   const char* (*shareText)(std::string_view text);
   void (*releaseText)(const char* shared);
 
-  // --- source of a module registered with registerModuleSource
+  // --- modules registered with registerModuleSource
   bool (*moduleSource)(void* context, const char* name, std::string& source);
+  /// Whether "name.something" has been registered.
+  bool (*hasModulesBelow)(void* context, const char* name);
 
   // --- what Python code prints, where the program wants to have it (OutputHook).
   /// False, and why in `error`, where the program's hook threw. Called without this

@@ -7,7 +7,7 @@
 //
 // CPython's calls come here by --wrap, those of private libraries because their copies
 // call multipy_<name> for <name> (src/loader/interpreter_names.cpp). C code that walks
-// `environ` by itself is not reached.
+// `environ` by itself is not reached, nor are the children of popen() and posix_spawn().
 //
 // The variable `environ` has two readers in CPython, which find __wrap_environ: what makes
 // os.environ, at the start and in os.reload_environ() (from 3.14 on), and
@@ -21,8 +21,11 @@
 // others'.
 #include "interpreter/process_environment.h"
 
+#include <alloca.h>
 #include <errno.h>
 #include <spawn.h>
+#include <stdarg.h>
+#include <sys/auxv.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -55,6 +58,12 @@ class OwnVariables {
     if (found != entries_.end() && !overwrite) return;
     const char* entry = keep(std::string(name) + "=" + std::string(value));
     entries_.insert_or_assign(std::string(name), entry);
+    publish();
+  }
+
+  void clear() {
+    const std::lock_guard lock(mutex_);
+    entries_.clear();
     publish();
   }
 
@@ -157,6 +166,42 @@ char* __wrap_getenv(const char* name) {
   return keeper ? const_cast<char*>(keeper->get(name)) : __real_getenv(name);
 }
 
+static char* getenvUnlessSecure(const char* name) {
+  return ::getauxval(AT_SECURE) ? nullptr : __wrap_getenv(name);
+}
+
+// The text becomes part of the process's variables, and is copied into one's own.
+static int put(char* entry) {
+  const std::string_view text = entry;
+  const std::size_t equals = text.find('=');
+  const std::string name(text.substr(0, equals));
+  if (!isVariableName(name.c_str()) || !keeperOf(name.c_str())) return ::putenv(entry);
+  return equals == text.npos ? __wrap_unsetenv(name.c_str())
+                             : __wrap_setenv(name.c_str(), entry + equals + 1, 1);
+}
+
+static int clear() {
+  if (!own) return ::clearenv();
+  own->clear();
+  show(own->all());
+  return 0;
+}
+
+/// For execl() and execlp(), whose arguments end with a null pointer. Without the heap:
+/// children of vfork() call them.
+static int execWords(int (*exec)(const char*, char* const*), const char* file, const char* first,
+                     va_list more) {
+  std::size_t count = 1;
+  va_list counted;
+  va_copy(counted, more);
+  for (const char* word = first; word; word = va_arg(counted, const char*)) ++count;
+  va_end(counted);
+  auto** const words = static_cast<char**>(alloca(count * sizeof(char*)));
+  words[0] = const_cast<char*>(first);
+  for (std::size_t i = 1; i < count; ++i) words[i] = va_arg(more, char*);
+  return exec(file, words);
+}
+
 int __wrap_execv(const char* file, char* const arguments[]) {
   return own ? ::execve(file, arguments, own->all()) : __real_execv(file, arguments);
 }
@@ -198,8 +243,28 @@ MULTIPY_EXPORT int multipy_setenv(const char* name, const char* value, int overw
   return __wrap_setenv(name, value, overwrite);
 }
 MULTIPY_EXPORT int multipy_unsetenv(const char* name) { return __wrap_unsetenv(name); }
+MULTIPY_EXPORT char* multipy_secure_getenv(const char* name) { return getenvUnlessSecure(name); }
+MULTIPY_EXPORT int multipy_putenv(char* entry) { return put(entry); }
+MULTIPY_EXPORT int multipy_clearenv() { return clear(); }
 MULTIPY_EXPORT int multipy_execv(const char* file, char* const arguments[]) {
   return __wrap_execv(file, arguments);
+}
+MULTIPY_EXPORT int multipy_execvp(const char* file, char* const arguments[]) {
+  return own ? ::execvpe(file, arguments, own->all()) : ::execvp(file, arguments);
+}
+MULTIPY_EXPORT int multipy_execl(const char* file, const char* first, ...) {
+  va_list more;
+  va_start(more, first);
+  const int failed = execWords(multipy_execv, file, first, more);
+  va_end(more);
+  return failed;
+}
+MULTIPY_EXPORT int multipy_execlp(const char* file, const char* first, ...) {
+  va_list more;
+  va_start(more, first);
+  const int failed = execWords(multipy_execvp, file, first, more);
+  va_end(more);
+  return failed;
 }
 MULTIPY_EXPORT int multipy_system(const char* command) { return __wrap_system(command); }
 

@@ -26,7 +26,15 @@ class RegisteredModules:
             _multipy_host.forget_source_lines()
         if _multipy_host.module_source(name) is None:
             return None
-        spec = ModuleSpec(name, RegisteredModules, origin=f"<registered/{name}.py>")
+        return RegisteredModules._spec_of(name)
+
+    @staticmethod
+    def _spec_of(name):
+        # (Without a slash: SyntaxError shows what comes after the last one.)
+        is_package = _multipy_host.has_modules_below(name)
+        spec = ModuleSpec(
+            name, RegisteredModules, origin=f"<registered {name}.py>", is_package=is_package
+        )
         spec.has_location = True  # sets __file__, for tracebacks and inspect
         return spec
 
@@ -51,6 +59,20 @@ class RegisteredModules:
     def get_source(name):
         """For tracebacks (linecache)."""
         return _multipy_host.module_source(name)
+
+
+class RegisteredPackages:
+    """Finder of packages that nobody has, but for modules registered below their names.
+
+    Asked after all other finders: with "tools.strings" registered, `tools` is what is
+    installed under that name, if anything is.
+    """
+
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        if not _multipy_host.has_modules_below(name):
+            return None
+        return ModuleSpec(name, None, is_package=True)  # a namespace package
 
 
 class _OnFirstImport:
@@ -213,6 +235,7 @@ def start(extra_paths):
         _OnFirstImport("threading", _execute_threading),
         _OnFirstImport("torch", _execute_torch),
     )
+    sys.meta_path.append(RegisteredPackages)
     sys.path.extend(extra_paths)
     # Whole lines of several interpreters stay whole, and none is lost when the
     # program ends without destroying its interpreters.

@@ -12,19 +12,53 @@
 #include <filesystem>
 #include <map>
 #include <mutex>
+#include <set>
 #include <string>
+#include <string_view>
 
 namespace multipy::loader {
 
+/// The paths of all spaces' copies.
+class CopiesOfAll {
+ public:
+  static CopiesOfAll& process() {
+    static auto* const one = new CopiesOfAll;  // never destroyed: spaces may outlive statics
+    return *one;
+  }
+  void add(const std::string& copy) {
+    std::lock_guard lock(mutex_);
+    paths_.insert(copy);
+  }
+  void remove(const std::string& copy) {
+    std::lock_guard lock(mutex_);
+    paths_.erase(copy);
+  }
+  bool contain(std::string_view path) const {
+    std::lock_guard lock(mutex_);
+    return paths_.contains(path);
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::set<std::string, std::less<>> paths_;
+};
+
 class CopyNames {
  public:
+  CopyNames() = default;
+  CopyNames(const CopyNames&) = delete;
+  ~CopyNames() {
+    for (const auto& [copy, original] : originals_) CopiesOfAll::process().remove(copy);
+  }
   void add(const std::string& copy, const std::string& soname,
            const std::filesystem::path& original) {
+    CopiesOfAll::process().add(copy);
     std::lock_guard lock(mutex_);
     originals_[copy] = original;
     sonames_[soname] = original.filename();
   }
   void remove(const std::string& copy, const std::string& soname) {
+    CopiesOfAll::process().remove(copy);
     std::lock_guard lock(mutex_);
     originals_.erase(copy);
     sonames_.erase(soname);

@@ -14,9 +14,10 @@ namespace {
 /// The dynamic loader; what reads, changes or hands on environment variables; what leaves
 /// the process a function to be called later, when the library may be gone; and what
 /// starts threads (the last is std::thread's).
-constexpr std::array<std::string_view, 19> kReplaced = {
-    "dlopen", "dlsym",  "dladdr",   "dlerror", "dlclose",
-    "getenv", "setenv", "unsetenv", "execv",   "system",
+constexpr std::array<std::string_view, 26> kReplaced = {
+    "dlopen", "dlsym", "dladdr", "dl_iterate_phdr", "dlerror", "dlclose",
+    "getenv", "secure_getenv", "setenv", "putenv", "unsetenv", "clearenv",
+    "execv", "execvp", "execl", "execlp", "system",
     "__cxa_atexit", "__cxa_finalize", "pthread_key_create", "pthread_key_delete",
     "__register_atfork", "sigaction", "signal", "pthread_create",
     "_ZNSt6thread15_M_start_threadESt10unique_ptrINS_6_StateESt14default_deleteIS1_EEPFvvE"};

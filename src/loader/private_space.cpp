@@ -41,6 +41,7 @@ struct PrivateSpace::State {
   void* openByPath(const std::filesystem::path& file, const Requester* loadedBy, int flags);
   void* openByName(const std::string& name, const Requester& requester, int flags);
   void* openLoaded(const std::string& name, const Requester& requester, int flags);
+  void* openCopy(const std::string& path, int flags);
   const Requester& requesterAt(const void* caller);
   void requireInterpreter(const std::string& wanted) const;
   bool isOwn(const void* address) const;
@@ -157,11 +158,25 @@ void* PrivateSpace::State::openByName(const std::string& name, const Requester& 
   return handle;
 }
 
+/// What somebody has found in /proc/self/maps, as threadpoolctl does.
+void* PrivateSpace::State::openCopy(const std::string& path, int flags) {
+  if (copyNames.original(path.c_str())) {
+    void* const handle = ::dlopen(path.c_str(), flags | RTLD_NOLOAD);
+    if (handle) ::dlclose(handle);  // the space keeps it
+    return handle;
+  }
+  if (flags & RTLD_NOLOAD) return nullptr;
+  throw runtime::LoadError(path +
+                           ": cannot open shared object file: it is another interpreter's private "
+                           "copy of a library, expected the library itself");
+}
+
 void* PrivateSpace::open(const char* name, int flags, const void* caller) {
   LoadingLock lock(process().lock());
   State& state = *state_;
   state.requireInterpreter(name ? name : "this program");
   if (!name || !*name) return state.interpreter;
+  if (CopiesOfAll::process().contain(name)) return state.openCopy(name, flags);
   const std::filesystem::path asPath = name;
   if (isLibPython(asPath.filename().native())) return state.interpreter;
   const Requester& requester = state.requesterAt(caller);
@@ -176,6 +191,24 @@ void* PrivateSpace::open(const char* name, int flags, const void* caller) {
 
 const char* PrivateSpace::originalOf(const char* copy) const {
   return copy ? state_->copyNames.original(copy) : nullptr;
+}
+
+int PrivateSpace::eachObject(int (*use)(dl_phdr_info*, std::size_t, void*), void* data) const {
+  struct Walk {
+    const CopyNames& own;
+    int (*use)(dl_phdr_info*, std::size_t, void*);
+    void* data;
+  } walk{state_->copyNames, use, data};
+  return ::dl_iterate_phdr(
+      [](dl_phdr_info* object, std::size_t size, void* data) {
+        const auto& walk = *static_cast<const Walk*>(data);
+        const char* const original = walk.own.original(object->dlpi_name);
+        if (!original && CopiesOfAll::process().contain(object->dlpi_name)) return 0;
+        dl_phdr_info shown = *object;
+        if (original) shown.dlpi_name = original;
+        return walk.use(&shown, size, walk.data);
+      },
+      &walk);
 }
 
 bool PrivateSpace::State::isOwn(const void* address) const {

@@ -25,6 +25,8 @@
 #include "loader/copy_cache.h"
 #include "loader/isolation_policy.h"
 
+struct dl_phdr_info;
+
 namespace multipy::loader {
 
 /// The seam through which knowledge of particular libraries (torch) enters the
@@ -106,6 +108,11 @@ class PrivateSpace {
   /// The original of one of this space's copies, or null: so that dladdr()
   /// called by private code names the file it knows.
   const char* originalOf(const char* copy) const;
+
+  /// dl_iterate_phdr() as called by private code: without the copies of other spaces, and
+  /// this one's by their originals' names. Whoever looks for libraries to change something
+  /// in them (threadpoolctl: the number of OpenBLAS's threads) finds its interpreter's.
+  int eachObject(int (*use)(dl_phdr_info*, std::size_t, void*), void* data) const;
 
   /// Runs the destructors (DT_FINI_ARRAY) of all private libraries but libinterpreter.so,
   /// last opened first, while all of them are still mapped: dlclose(), which has none left

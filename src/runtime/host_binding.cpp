@@ -1,6 +1,7 @@
 #include "runtime/host_binding.h"
 
 #include <dlfcn.h>
+#include <unistd.h>
 
 #include <exception>
 #include <functional>
@@ -8,10 +9,13 @@
 #include <new>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
+#include "loader/file_io.h"
 #include "multipy/runtime/Exception.h"
 #include "runtime/compiled_texts.h"
 #include "runtime/fork_guard.h"
@@ -56,6 +60,10 @@ const char* originalOf(void* context, const char* copy) {
   return binding(context).space().originalOf(copy);
 }
 
+int eachObject(void* context, int (*use)(dl_phdr_info*, std::size_t, void*), void* data) {
+  return binding(context).space().eachObject(use, data);
+}
+
 int current() { return routing::Ownership::process().current(); }
 
 void setCurrent(int slot) { routing::Ownership::setCurrent(slot); }
@@ -74,19 +82,29 @@ bool runOnOwner(void* context, void (*task)(void*), void* argument, std::string&
   }
 }
 
-bool findCompiled(std::string_view key, std::string& code) {
+
+/// What `work` returns; where there is no memory for it, nothing, false or null.
+template <typename Work>
+auto orNothing(Work&& work) noexcept {
   try {
-    return CompiledTexts::process().find(key, code);
+    return work();
   } catch (const std::bad_alloc&) {
-    return false;
+    return decltype(work())();
   }
 }
 
+bool postToOwner(void* context, void (*task)(void*), void* argument) {
+  if (inForkedChild()) return false;
+  return orNothing(
+      [&] { return routing::postToOwner(binding(context).slot(), [=] { task(argument); }); });
+}
+
+bool findCompiled(std::string_view key, std::string& code) {
+  return orNothing([&] { return CompiledTexts::process().find(key, code); });
+}
+
 void keepCompiled(std::string_view key, std::string_view code) {
-  try {
-    CompiledTexts::process().keep(key, code);
-  } catch (const std::bad_alloc&) {  // then not
-  }
+  orNothing([&] { CompiledTexts::process().keep(key, code); });
 }
 
 // Never waits: whoever was in here when the process was forked off is for ever.
@@ -112,26 +130,15 @@ Facts& facts() {
 }
 
 bool isKnown(std::string_view fact) {
-  try {
-    return facts().contain(fact);
-  } catch (const std::bad_alloc&) {
-    return false;
-  }
+  return orNothing([&] { return facts().contain(fact); });
 }
 
 void makeKnown(std::string_view fact) {
-  try {
-    facts().add(fact);
-  } catch (const std::bad_alloc&) {  // then it is found out again
-  }
+  orNothing([&] { facts().add(fact); });
 }
 
 const char* shareText(std::string_view text) {
-  try {
-    return SharedTexts::process().share(text);
-  } catch (const std::bad_alloc&) {
-    return nullptr;
-  }
+  return orNothing([&] { return SharedTexts::process().share(text); });
 }
 
 bool moduleSource(void* context, const char* name, std::string& source) {
@@ -143,7 +150,20 @@ bool moduleSource(void* context, const char* name, std::string& source) {
   return true;
 }
 
+bool hasModulesBelow(void* context, const char* name) {
+  const ModuleSources* sources = binding(context).sources();
+  return sources && sources->hasBelow(name);
+}
+
 bool giveOutput(void* context, int stream, const char* text, std::size_t size, std::string& error) {
+  // In a child of fork() it goes to the file: what the program's hook fills or locks is
+  // the parent's.
+  if (inForkedChild()) {
+    const int failed = loader::writeAll(stream == 2 ? STDERR_FILENO : STDOUT_FILENO,
+                                        std::as_bytes(std::span(text, size)));
+    if (failed) error = std::system_category().message(failed);
+    return failed == 0;
+  }
   OutputLines& lines = static_cast<HostBinding*>(context)->output();
   try {
     lines.add(stream == 2 ? OutputStream::Stderr : OutputStream::Stdout, {text, size});
@@ -186,9 +206,11 @@ HostBinding::HostBinding(loader::PrivateSpace& space, std::shared_ptr<const Modu
   services_.open = open;
   services_.symbol = symbol;
   services_.originalOf = originalOf;
+  services_.eachObject = eachObject;
   services_.current = current;
   services_.setCurrent = setCurrent;
   services_.runOnOwner = runOnOwner;
+  services_.postToOwner = postToOwner;
   services_.findCompiled = findCompiled;
   services_.keepCompiled = keepCompiled;
   services_.isKnown = isKnown;
@@ -196,6 +218,7 @@ HostBinding::HostBinding(loader::PrivateSpace& space, std::shared_ptr<const Modu
   services_.shareText = shareText;
   services_.releaseText = SharedTexts::release;
   services_.moduleSource = moduleSource;
+  services_.hasModulesBelow = hasModulesBelow;
   services_.output = giveOutput;
   services_.changeSignal = changeSignal;
   services_.forgetSignals = forgetSignals;

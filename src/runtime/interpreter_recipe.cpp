@@ -61,11 +61,18 @@ std::shared_ptr<const loader::IsolationPolicy> preparePolicy(
 }
 
 void checkOptions(const InterpreterOptions& options) {
+  for (const std::string& argument : options.arguments) {
+    if (argument.find('\0') != std::string::npos)
+      throw InvalidArgument(std::string("InterpreterOptions: the argument '") + argument.c_str() +
+                            "' goes on after a null character, expected none: what follows "
+                            "would be lost in sys.argv");
+  }
   if (!options.environmentVariables) return;
   for (const auto& [name, value] : *options.environmentVariables) {
     if (name.empty() || name.find('=') != std::string::npos ||
         (name + value).find('\0') != std::string::npos)
-      throw InvalidArgument("InterpreterOptions: cannot set the environment variable '" + name +
+      throw InvalidArgument(std::string("InterpreterOptions: cannot set the environment variable '") +
+                            name.c_str() +
                             "': expected a name that is not empty and has no '=', and no null "
                             "character in name or value");
   }

@@ -43,6 +43,13 @@ std::optional<std::string> ModuleSources::find(const std::string& name) const {
   return found->second;
 }
 
+bool ModuleSources::hasBelow(const std::string& package) const {
+  const std::string beginning = package + ".";
+  const std::lock_guard lock(mutex_);
+  const auto first = sources_.lower_bound(beginning);
+  return first != sources_.end() && first->first.starts_with(beginning);
+}
+
 std::size_t ModuleSources::count() const {
   const std::lock_guard lock(mutex_);
   return sources_.size();

@@ -167,8 +167,14 @@ PythonInstallation describe(fs::path executable, const fs::path& prefix, const s
   return python;
 }
 
-fs::path absoluteWithoutSlash(const fs::path& path) {
-  fs::path normal = fs::absolute(path).lexically_normal();
+fs::path absoluteWithoutSlash(const fs::path& path, const std::string& origin,
+                              PythonVersion expected) {
+  if (path.empty()) refuse("''", origin, expected, "an empty path");
+  if (path.native().find('\0') != std::string::npos)
+    refuse(path.c_str(), origin, expected, "a null character in the path after that");
+  std::error_code failed;
+  const fs::path normal = fs::absolute(path, failed).lexically_normal();
+  if (failed) refuse(path, origin, expected, "no current directory: " + failed.message());
   return normal.has_filename() || normal == normal.root_path() ? normal : normal.parent_path();
 }
 
@@ -194,7 +200,7 @@ PythonVersion versionInPath(const fs::path& path) {
 
 PythonInstallation pythonInPrefix(const fs::path& named, const std::string& origin,
                                   PythonVersion expected) {
-  const fs::path prefix = absoluteWithoutSlash(named);
+  const fs::path prefix = absoluteWithoutSlash(named, origin, expected);
   if (!isThere(prefix)) refuse(prefix, origin, expected, "that there is no such directory");
   fs::path executable = executableIn(prefix, expected);
   if (executable.empty())
@@ -204,7 +210,7 @@ PythonInstallation pythonInPrefix(const fs::path& named, const std::string& orig
 
 PythonInstallation pythonOfExecutable(const fs::path& named, const std::string& origin,
                                       PythonVersion expected) {
-  const fs::path executable = absoluteWithoutSlash(named);
+  const fs::path executable = absoluteWithoutSlash(named, origin, expected);
   if (::access(executable.c_str(), X_OK) != 0)
     refuse(executable, origin, expected, "no executable file of that name");
   const fs::path prefix = executable.parent_path().parent_path();

@@ -115,6 +115,12 @@ Place& place(int slot, const char* doing) {
   return places()[slot];
 }
 
+bool post(std::shared_ptr<Worker> Place::* which, int slot, Task task) {
+  if (slot < 0 || slot >= kMaxInterpreters) return false;
+  const auto worker = places()[slot].current(which);
+  return worker && worker->post(std::move(task));
+}
+
 void run(const std::shared_ptr<Worker>& worker, int slot, const Task& task) {
   if (worker && worker->isThisThread()) return task();
 
@@ -178,9 +184,11 @@ void startInterpreterThreads(int slot) {
 }
 
 bool postHousekeeping(int slot, std::function<void()> task) {
-  if (slot < 0 || slot >= kMaxInterpreters) return false;
-  const auto worker = places()[slot].current(&Place::worker);
-  return worker && worker->post(std::move(task));
+  return post(&Place::worker, slot, std::move(task));
+}
+
+bool postToOwner(int slot, std::function<void()> task) {
+  return post(&Place::owner, slot, std::move(task));
 }
 
 void runHousekeeping(int slot, const std::function<void()>& task) {

@@ -72,6 +72,8 @@ void pauseHousekeeping(int slot, std::chrono::milliseconds atMost);
 /// Runs `task` on the thread that starts and ends `slot`'s interpreter, which no destructor
 /// keeps busy, and waits for it; exceptions come back.
 void runOwner(int slot, const std::function<void()>& task);
+/// The same without waiting. False: refused.
+bool postToOwner(int slot, std::function<void()> task);
 
 /// Teardown, in this order:
 /// 0. no GIL held, before drops are closed: autograd graphs of this slot that

@@ -124,6 +124,45 @@ else:
 )");
 }
 
+TEST_F(PythonTest, AMissingSymbolIsNamedWithItsLibrary) {
+  execute(R"(
+import ctypes, _ctypes
+for library, file in (ctypes.CDLL('libm.so.6'), '/libm.so.6: '), (ctypes.PyDLL(_ctypes.__file__), _ctypes.__file__ + ': '):
+    try:
+        library.no_such_function
+    except AttributeError as error:
+        assert str(error).endswith(file + 'undefined symbol: no_such_function'), error
+    else:
+        raise AssertionError(library)
+try:
+    ctypes.pythonapi.no_such_function
+except AttributeError as error:
+    assert str(error) == 'undefined symbol: no_such_function', error
+)");
+}
+
+TEST_F(PythonTest, PendingCallsAreMadeInTheMainThread) {
+  execute(R"(
+import ctypes, threading
+made = threading.Semaphore(0)
+where = []
+@ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
+def call(number):
+    where.append(threading.current_thread() is threading.main_thread())
+    made.release()
+    return 0
+add = ctypes.pythonapi.Py_AddPendingCall
+add.argtypes = [type(call), ctypes.c_void_p]
+for number in range(100):
+    while add(call, number) != 0:  # the list is full
+        assert made.acquire(timeout=60)
+        made.release()
+for number in range(100):
+    assert made.acquire(timeout=60), number
+assert where == [True] * 100, where
+)");
+}
+
 TEST(SignalsTest, NoHandlerIsInstalledOrChanged) {
   const auto handlers = [] {
     std::vector<void (*)(int)> all;

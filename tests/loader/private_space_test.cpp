@@ -175,6 +175,66 @@ TEST_P(PrivateSpaceTest, DladdrInPrivateCodeNamesTheOriginal) {
   EXPECT_EQ((*space)->originalOf("/no/such/copy"), nullptr);
 }
 
+// threadpoolctl finds the libraries of linear algebra so.
+TEST_P(PrivateSpaceTest, WhoWalksOverAllLibrariesMeetsThoseOfNoOtherSpace) {
+  const auto library = build("site-packages/walker.so", R"(
+      #define _GNU_SOURCE
+      #include <link.h>
+      #include <string.h>
+      static int seen(struct dl_phdr_info* object, size_t size, void* what) {
+        return strstr(object->dlpi_name, what) != 0;
+      }
+      static int add(struct dl_phdr_info* object, size_t size, void* names) {
+        strncat(names, object->dlpi_name, 60000 - strlen(names));
+        strncat(names, "\n", 60000 - strlen(names));
+        return 0;
+      }
+      int sees(const char* part) { return dl_iterate_phdr(seen, (void*)part); }
+      const char* all(void) {
+        static char names[65536];
+        names[0] = 0;
+        dl_iterate_phdr(add, names);
+        return names;
+      })");
+  const auto shared = build("elsewhere/libshared.so", kCounter);
+  auto one = newSpace(0), other = newSpace(1);
+  void* const walker = (*one)->load(library);
+  void* const secondWalker = (*other)->load(library);
+  (*other)->load(build("site-packages/others.so", kCounter));
+  (*one)->load(build("site-packages/mine.so", kCounter));
+  (*one)->load(shared);
+  const auto count = [](const std::string& text, const std::string& part) {
+    int found = 0;
+    for (std::size_t at = 0; (at = text.find(part, at)) != text.npos; ++at) ++found;
+    return found;
+  };
+  const std::string names = call<const char*>(walker, "all");
+  EXPECT_EQ(count(names, library.string() + "\n"), 1) << names;
+  EXPECT_EQ(count(names, "/mine.so\n"), 1) << names;
+  EXPECT_EQ(count(names, "others.so"), 0) << names;
+  EXPECT_EQ(count(names, shared.string() + "\n"), 1) << names;
+  EXPECT_EQ(count(names, "/libc.so.6\n"), 1) << names;
+  EXPECT_EQ(call(walker, "sees", "/mine.so"), 1) << "what the function returns ends the walk";
+  EXPECT_EQ(call(secondWalker, "sees", "/mine.so"), 0);
+  EXPECT_EQ(call(secondWalker, "sees", "/others.so"), 1);
+}
+
+TEST_P(PrivateSpaceTest, CopiesThatAreFoundInTheProcessOpenForTheirOwnSpace) {
+  const auto library = build("site-packages/copied.so", kCounter);
+  auto one = newSpace(0), other = newSpace(1);
+  void* const handle = (*one)->load(library);
+  (*other)->load(library);
+  const std::string copy = (*one)->loaded().back().copy.string();
+  ASSERT_NE(copy, (*other)->loaded().back().copy.string());
+  for (const int flags : {RTLD_NOW, RTLD_NOW | RTLD_NOLOAD})
+    EXPECT_EQ((*one)->open(copy.c_str(), flags, nullptr), handle);
+  EXPECT_EQ((*other)->open(copy.c_str(), RTLD_NOW | RTLD_NOLOAD, nullptr), nullptr);
+  const std::string error =
+      errorOf([&] { (*other)->open(copy.c_str(), RTLD_NOW, nullptr); });
+  EXPECT_NE(error.find(copy), std::string::npos) << error;
+  EXPECT_NE(error.find("another interpreter's private copy"), std::string::npos) << error;
+}
+
 TEST_P(PrivateSpaceTest, StaticInitialisersMayLoadAndLookUp) {
   build("site-packages/libinner.so", kCounter, "-Wl,-soname,libinner.so");
   const auto library = build("site-packages/eager++.so", R"(

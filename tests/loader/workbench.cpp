@@ -17,6 +17,7 @@ namespace {
 constexpr const char* kStandIn = R"(
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <link.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -26,6 +27,7 @@ struct Services {
   void* (*open)(void*, const char*, int, const void*);
   void* (*symbol)(void*, void*, const char*, const void*);
   const char* (*original)(void*, const char*);
+  int (*each)(void*, int (*)(struct dl_phdr_info*, size_t, void*), void*);
 };
 static const struct Services* services;
 static int things;
@@ -46,6 +48,9 @@ EXPORT int multipy_dladdr(const void* address, Dl_info* info) {
   if (original) info->dli_fname = original;
   return found;
 }
+EXPORT int multipy_dl_iterate_phdr(int (*use)(struct dl_phdr_info*, size_t, void*), void* data) {
+  return services->each(services->space, use, data);
+}
 EXPORT char* multipy_dlerror(void) { return dlerror(); }
 EXPORT int multipy_dlclose(void* handle) { (void)handle; return 0; }
 EXPORT char* multipy_getenv(const char* name) { return getenv(name); }
@@ -54,6 +59,13 @@ EXPORT int multipy_setenv(const char* name, const char* value, int overwrite) {
 }
 EXPORT int multipy_unsetenv(const char* name) { return unsetenv(name); }
 EXPORT int multipy_execv(const char* file, char* const* words) { return execv(file, words); }
+EXPORT int multipy_execvp(const char* file, char* const* words) { return execvp(file, words); }
+EXPORT char* multipy_secure_getenv(const char* name) { return secure_getenv(name); }
+EXPORT int multipy_putenv(char* entry) { return putenv(entry); }
+EXPORT int multipy_clearenv(void) { return clearenv(); }
+// Not called in these tests.
+EXPORT void multipy_execl(void) { abort(); }
+EXPORT void multipy_execlp(void) { abort(); }
 EXPORT int multipy_system(const char* command) { return system(command); }
 int __cxa_atexit(void (*)(void*), void*, void*);
 void __cxa_finalize(void*);
@@ -89,6 +101,7 @@ struct Services {
   void* (*open)(void*, const char*, int, const void*);
   void* (*symbol)(void*, void*, const char*, const void*);
   const char* (*original)(void*, const char*);
+  int (*each)(void*, int (*)(dl_phdr_info*, std::size_t, void*), void*);
 };
 
 PrivateSpace& spaceOf(void* context) { return *static_cast<PrivateSpace*>(context); }
@@ -111,7 +124,10 @@ const Services* servicesOf(PrivateSpace& space) {
                [](void* context, void* handle, const char* name, const void* caller) {
                  return spaceOf(context).symbol(handle, name, caller);
                },
-               [](void* context, const char* copy) { return spaceOf(context).originalOf(copy); }});
+               [](void* context, const char* copy) { return spaceOf(context).originalOf(copy); },
+               [](void* context, int (*use)(dl_phdr_info*, std::size_t, void*), void* data) {
+                 return spaceOf(context).eachObject(use, data);
+               }});
   return services.get();
 }
 

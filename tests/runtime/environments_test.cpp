@@ -121,6 +121,33 @@ TEST_F(Environments, BadOnes) {
   expectError<EnvironmentError>(
       [] { InterpreterManager manager(1, std::make_shared<PythonEnvironment>("/no/such/venv")); },
       {"/no/such/venv", "no such directory", builtInPythonVersion().text()});
+  expectError<EnvironmentError>([] { PythonEnvironment(""); }, {"empty path", "PythonEnvironment"});
+  expectError<EnvironmentError>([] { PythonEnvironment(std::string("/usr\0x", 6)); },
+                                {"/usr", "null character"});
+  expectError<EnvironmentError>([] { PathEnvironment(std::string("/usr\0x", 6)); },
+                                {"/usr", "null character"});
+  std::ofstream(directory / "module.py") << std::string(70'000, '#');
+  expectError<EnvironmentError>([&] { PathEnvironment((directory / "module.py").string()); },
+                                {"module.py", "neither", "directory or zip file"});
+}
+
+TEST_F(Environments, APathMayBeAZipFile) {
+  const std::string archive = (directory / "code.pyz").string();
+  {
+    InterpreterManager manager(1);
+    manager.registerModuleSource("zipper", R"(
+import zipfile
+def write(archive):
+    with open(archive, 'wb') as file:
+        file.write(b'#!/usr/bin/env python3\n')
+        with zipfile.ZipFile(file, 'a') as content:
+            content.writestr('zipped.py', 'value = 6')
+            content.comment = b'c' * 60000
+)");
+    manager.acquireOne().global("zipper", "write")({archive});
+  }
+  InterpreterManager manager(1, std::make_shared<PathEnvironment>(archive));
+  EXPECT_EQ(manager.acquireOne().global("zipped", "value").toIValue().toInt(), 6);
 }
 
 TEST_F(Environments, ThoseOfAnotherPythonVersion) {

@@ -60,6 +60,13 @@ TEST(Arguments, AreNotPythonsOwn) {
             "['x', '-c', 'import os; os._exit(1)', '\\udcff']");
 }
 
+TEST(Arguments, ThatWouldBeCutAreRefused) {
+  InterpreterManagerOptions options;
+  options.interpreters.arguments = {"program", std::string("--name=a\0b", 10)};
+  expectError<InvalidArgument>([&] { InterpreterManager manager(1, options); },
+                               {"--name=a", "null character"});
+}
+
 TEST(Arguments, WhatAdjustThrowsUndoesEverything) {
   InterpreterManagerOptions options;
   options.adjust = [](std::size_t index, InterpreterOptions&) {
@@ -140,6 +147,38 @@ find.restype = ctypes.c_char_p
 assert find(b'NEW') == b'new', find(b'NEW')
 assert find(b'HOME') is None, find(b'HOME')
 )");
+}
+
+// All the ways that C code has to read and change them, or to start a program with them.
+TEST_F(Variables, AreThoseOfCCode) {
+  ::setenv("WHOSE", "the process", 1);
+  InterpreterManager manager(1, own());
+  const auto I = manager.acquireOne();
+  run(I, R"(
+import ctypes, os
+c = ctypes.CDLL(None)
+c.getenv.restype = c.secure_getenv.restype = ctypes.c_char_p
+assert c.getenv(b'WHOSE') == c.secure_getenv(b'WHOSE') == b'interpreter 0'
+kept = ctypes.create_string_buffer(b'PUT=yes')
+assert c.putenv(kept) == 0 and c.getenv(b'PUT') == b'yes'
+def exec_in_child(function, *words):
+    child = os.fork()
+    if child == 0:
+        function(*words, None)
+        os._exit(9)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+test = (b'sh', b'-c', b'test "$PUT$WHOSE" = "yesinterpreter 0"')
+array = (ctypes.c_char_p * 4)(*test)
+assert exec_in_child(c.execl, b'/bin/sh', *test) == 0
+assert exec_in_child(c.execlp, b'sh', *test) == 0
+assert exec_in_child(lambda *_: c.execv(b'/bin/sh', array)) == 0
+assert exec_in_child(lambda *_: c.execvp(b'sh', array)) == 0
+assert c.system(test[2]) == 0
+assert c.putenv(ctypes.create_string_buffer(b'PUT')) == 0 and c.getenv(b'PUT') is None
+assert c.clearenv() == 0 and c.getenv(b'WHOSE') is None
+)");
+  EXPECT_STREQ(::getenv("WHOSE"), "the process");
+  EXPECT_EQ(::getenv("PUT"), nullptr);
 }
 
 TEST_F(Variables, CountWhenPythonStarts) {
@@ -336,6 +375,35 @@ TEST_F(Output, AHookMayUseTheInterpreterThatPrints) {
   manager = nullptr;
   EXPECT_EQ(out[0], (Lines{"first", "4", "second", "4"}));
   EXPECT_EQ(err[0], (Lines{"said by the hook", "said by the hook"}));
+}
+
+// Where a hook would fill what only the parent has, or wait for who is not there any more.
+TEST_F(Output, OfAChildOfForkGoesToTheFile) {
+  InterpreterManager manager(1, options());
+  run(manager.acquireOne(), R"(
+import os, threading
+def print_on():
+    while going_on:
+        print('of the parent')
+going_on = True
+busy = threading.Thread(target=print_on)
+busy.start()
+given, given_to = os.pipe()
+for _ in range(50):
+    child = os.fork()
+    if child == 0:
+        os.dup2(given_to, 1)
+        print('of the child')
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+going_on = False
+busy.join()
+os.close(given_to)
+with open(given) as printed:
+    assert printed.read() == 'of the child\n' * 50
+)");
+  for (const std::string& line : out[manager.allInstances()[0].slot()])
+    ASSERT_EQ(line, "of the parent");
 }
 
 TEST_F(Output, IsATextStreamLikeAnyOther) {

@@ -194,6 +194,34 @@ TEST(Sessions, RegisteredModulesAreFoundWhenImported) {
   EXPECT_EQ(manager.countRegisteredModuleSources(), 2u);
 }
 
+TEST(Sessions, RegisteredModulesMayBeInPackages) {
+  InterpreterManager manager(2);
+  manager.registerModuleSource("ours", "from . import deep\nfrom .deep import value\n");
+  manager.registerModuleSource("ours.deep", "from ours.deep.deeper import value\n");
+  manager.registerModuleSource("ours.deep.deeper", "value = __name__\n");
+  manager.registerModuleSource("nobodys.module", "value = __package__\n");
+  manager.registerModuleSource("json.ours", "from . import dumps\nvalue = dumps([1])\n");
+  for (const Interpreter& interpreter : manager.allInstances()) {
+    auto I = interpreter.acquireSession();
+    EXPECT_EQ(I.global("ours", "value").toIValue().toStringRef(), "ours.deep.deeper");
+    EXPECT_EQ(I.global("nobodys.module", "value").toIValue().toStringRef(), "nobodys");
+    EXPECT_EQ(I.global("json.ours", "value").toIValue().toStringRef(), "[1]");
+    EXPECT_EQ(I.global("json", "loads")({"[2]"}).toIValue().toList()[0].get().toInt(), 2)
+        << "the package that is installed";
+  }
+  auto I = manager.acquireOne();
+  expectError<ModuleNotFoundError>([&] { I.global("ours.absent", "value"); }, {"ours.absent"});
+  expectError<ModuleNotFoundError>([&] { I.global("nobody", "value"); }, {"nobody"});
+}
+
+TEST(Sessions, AMistakeInARegisteredModuleIsToldWithItsName) {
+  InterpreterManager manager(1);
+  manager.registerModuleSource("broken", "def f(:\n");
+  auto I = manager.acquireOne();
+  expectError<PythonException>([&] { I.global("broken", "f"); },
+                               {"SyntaxError", "(<registered broken.py>, line 1)", "def f(:"});
+}
+
 TEST(Sessions, ModulesAreRegisteredWhileOthersImport) {
   constexpr int kModules = 50;
   InterpreterManager manager(2);

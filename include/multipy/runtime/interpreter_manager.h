@@ -93,7 +93,9 @@ class InterpreterManager {
   /// The same from a reader. It is called by one thread at a time.
   Package loadPackage(std::shared_ptr<caffe2::serialize::ReadAdapterInterface> reader);
 
-  /// Makes a module importable in all interpreters: `import name` runs `source`.
+  /// Makes a module importable in all interpreters: `import name` runs `source`, whatever
+  /// else is installed under that name. Of "a.b", `a` is the package: one that is
+  /// registered, too (before it is imported the first time), or installed; else an empty one.
   /// It is looked up at the import; an interpreter that has imported an earlier
   /// source keeps that. InvalidArgument if `name` is no dotted module name.
   void registerModuleSource(std::string name, std::string source);

@@ -29,7 +29,7 @@ enum class OutputStream { Stdout, Stderr };
 /// interpreter has ended; a line of more than 64 KiB comes in pieces.
 ///
 /// What is written past Python's sys.stdout and sys.stderr (printf in C code, child
-/// processes) goes to the process's own, as ever.
+/// processes) goes to the process's own, as ever; so does what a child of fork() prints.
 ///
 /// Threads: called by the thread that prints, which holds no GIL meanwhile, so that
 /// the hook may use interpreters, this one too. Lines of one interpreter come one
@@ -41,7 +41,8 @@ enum class OutputStream { Stdout, Stderr };
 using OutputHook = std::function<void(int interpreter, OutputStream stream, std::string_view line)>;
 
 struct InterpreterOptions {
-  /// sys.argv. Empty: [""], as in plain Python without a script.
+  /// sys.argv. Empty: [""], as in plain Python without a script. InvalidArgument for one
+  /// with a null character in it.
   std::vector<std::string> arguments;
 
   /// os.environ, also to C code of private libraries (getenv), and what children

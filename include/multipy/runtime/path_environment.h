@@ -14,8 +14,9 @@ namespace multipy::runtime {
 
 class PathEnvironment : public Environment {
  public:
-  /// Throws EnvironmentError if `path` does not exist, is the root of a virtual
-  /// environment, or is the library directory of another version of Python.
+  /// Throws EnvironmentError if `path` does not exist, is neither a directory nor a zip
+  /// file, is the root of a virtual environment, or is the library directory of another
+  /// version of Python.
   explicit PathEnvironment(std::string path);
 
   void configureInterpreter(Interpreter*) override {}
