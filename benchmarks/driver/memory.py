@@ -1,10 +1,12 @@
 """What one more interpreter costs, in time and in memory, against one more process."""
 
 import contextlib
+import statistics
 
 from processes import Asked, make_copies, multipy, rival
 from results import Key, Results
 
+BARE_STARTS = 5  # in a row, of which the median counts: one takes some 10 ms
 PROCESSES = ("fresh process", "forkserver worker")
 SLIM = "multipy, slim"  # InterpreterOptions::slimTorch
 
@@ -24,22 +26,31 @@ def ready(plan, results: Results) -> None:
     plan.say("making interpreters and processes ready")
     make_copies(plan, 2 * (plan.repeats + 1))
     times = {name: Key("ready_s", name, unit="s") for name in ("multipy", SLIM, *PROCESSES)}
-    bare = Key("bare_ready_ms", "multipy, no torch", unit="ms")
+    bare = {name: Key("bare_ready_ms", name, unit="ms") for name in ("multipy, no torch", "fresh process, no torch")}
+    make_copies(plan, BARE_STARTS * (plan.repeats + 1), torch=False)
     with contextlib.ExitStack() as stack:
         program = stack.enter_context(multipy(plan))
         fresh = stack.enter_context(_workers(plan, "fresh"))
         forked = stack.enter_context(_workers(plan, "forkserver"))
+        without_torch = stack.enter_context(multipy(plan)), stack.enter_context(_workers(plan, "bare"))
         for repeat in range(plan.repeats + 1):
             started, imported = program.ask("extra"), program.ask("extra_torch")
             slim = program.ask("extra_slim") + program.ask("extra_torch")
             other, worker = fresh.ask("start"), forked.ask("start")
+            bares = [
+                statistics.median(process.ask("extra") for _ in range(BARE_STARTS)) for process in without_torch
+            ]
             if repeat > 0:
-                results.add(bare, started * 1000)
+                for key, seconds in zip(bare.values(), bares):
+                    results.add(key, seconds * 1000)
                 results.add(times["multipy"], started + imported)
                 results.add(times[SLIM], slim)
                 results.add(times["fresh process"], other)
                 results.add(times["forkserver worker"], worker)
     _derive_over_fresh(results, "ready_ratio", "x of a fresh process", times)
+    results.derive(
+        Key("ready_ratio", "multipy, no torch", unit="x of a fresh process"), *bare.values(), lambda a, b: a / b
+    )
 
 
 def footprint(plan, results: Results) -> None:

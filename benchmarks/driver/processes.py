@@ -73,12 +73,13 @@ def multipy(plan) -> Asked:
     return Asked(plan.program, plan.here / "rivals" / "python_loops.py")
 
 
-def make_copies(plan, interpreters: int) -> None:
+def make_copies(plan, interpreters: int, *, torch: bool = True) -> None:
     """Each interpreter's private copies of libraries are made when it is first started, ever
     (files to write): afterwards they are there, and read."""
     with multipy(plan) as program:
         program.ask("pool", "pool", interpreters)
-        program.ask("torch", "pool")
+        if torch:
+            program.ask("torch", "pool")
 
 
 def rival(plan, script: str, *words: object) -> Asked:

@@ -1,8 +1,9 @@
 """Worker processes as a rival for further interpreters. Answers each line of
-standard input with the seconds that one more worker took until it had torch and
-had called one operator; the workers stay until the end of the input.
+standard input with the seconds that one more worker took until it had torch (but for
+bare ones) and had called one operator; the workers stay until the end of the input.
 
     python new_processes.py fresh         each a new Python that imports torch
+    python new_processes.py bare          each a new Python that does not
     python new_processes.py forkserver    each forked from a server that has
 
 Before the answer, but after its clock has stopped, the worker collects garbage
@@ -16,9 +17,13 @@ import sys
 import time
 
 FRESH = """
-import gc, sys, torch
+import torch
 torch.ones(8).sum()
+"""
+BARE = "len('four')"
+STAY = """
 print("ready", flush=True)
+import gc, sys
 gc.collect()
 print("settled", flush=True)
 sys.stdin.read()
@@ -38,13 +43,14 @@ def forked(tell, stay) -> None:
 
 
 class FreshWorkers:
-    def __init__(self) -> None:
+    def __init__(self, program: str) -> None:
+        self.program = program + STAY
         self.workers = []
 
     def start(self) -> float:
         start = time.perf_counter()
         pipe = subprocess.PIPE
-        worker = subprocess.Popen([sys.executable, "-c", FRESH], stdin=pipe, stdout=pipe, text=True)
+        worker = subprocess.Popen([sys.executable, "-c", self.program], stdin=pipe, stdout=pipe, text=True)
         self.workers.append(worker)
         expect("ready", worker.stdout.readline().strip())
         seconds = time.perf_counter() - start
@@ -86,7 +92,12 @@ def expect(word: str, heard: str) -> None:
 
 
 def main() -> None:
-    workers = {"fresh": FreshWorkers, "forkserver": ForkServerWorkers}[sys.argv[1]]()
+    kinds = {
+        "fresh": lambda: FreshWorkers(FRESH),
+        "bare": lambda: FreshWorkers(BARE),
+        "forkserver": ForkServerWorkers,
+    }
+    workers = kinds[sys.argv[1]]()
     for _ in sys.stdin:
         print(workers.start(), flush=True)
     workers.stop()
