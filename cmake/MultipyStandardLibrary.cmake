@@ -10,7 +10,13 @@ function(multipy_check_standard_library)
   if(NOT "CXX" IN_LIST languages)
     return()
   endif()
+  # What the project has set for checks of its own, and whether its programs can be linked
+  # by now, is not what is asked.
   set(CMAKE_REQUIRED_QUIET TRUE)
+  set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
+  foreach(kind FLAGS DEFINITIONS INCLUDES LINK_OPTIONS LIBRARIES LINK_DIRECTORIES)
+    set(CMAKE_REQUIRED_${kind} "")
+  endforeach()
   # A variable for each set of flags: the check looks once at each.
   string(MAKE_C_IDENTIFIER "MULTIPY_LIBSTDCXX_${CMAKE_CXX_COMPILER}_${CMAKE_CXX_FLAGS}" checked)
   check_cxx_source_compiles("

@@ -1,5 +1,6 @@
 #include "interpreter/host_module.h"
 
+#include <cstring>
 #include <string>
 #include <string_view>
 
@@ -11,18 +12,24 @@
 namespace multipy {
 namespace {
 
+// A name as UTF-8; null, without an exception, where it is none that can be registered.
+const char* moduleName(PyObject* argument) {
+  Py_ssize_t size = 0;
+  const char* const name = PyUnicode_AsUTF8AndSize(argument, &size);
+  PyErr_Clear();
+  return name && std::strlen(name) == static_cast<std::size_t>(size) ? name : nullptr;
+}
+
 PyObject* moduleSource(PyObject*, PyObject* argument) {
-  const char* name = PyUnicode_AsUTF8(argument);
-  if (!name) return nullptr;
+  const char* const name = moduleName(argument);
   std::string source;
-  if (!host()->moduleSource(host()->context, name, source)) Py_RETURN_NONE;
+  if (!name || !host()->moduleSource(host()->context, name, source)) Py_RETURN_NONE;
   return PyUnicode_DecodeUTF8(source.data(), static_cast<Py_ssize_t>(source.size()), "strict");
 }
 
 PyObject* hasModulesBelow(PyObject*, PyObject* argument) {
-  const char* name = PyUnicode_AsUTF8(argument);
-  if (!name) return nullptr;
-  return PyBool_FromLong(host()->hasModulesBelow(host()->context, name));
+  const char* const name = moduleName(argument);
+  return PyBool_FromLong(name && host()->hasModulesBelow(host()->context, name));
 }
 
 // write(stream, data): all of it, or OSError.

@@ -93,9 +93,10 @@ PyStatus start(const InterpreterConfig& given) {
 }
 
 bool makeSlim() {
-  // The second imports the first.
+  // Each imports those before it.
   const auto postponed = Reference::take(ourModule("_multipy_postponed"));
-  const auto slim = Reference::take(postponed ? ourModule("_multipy_slim") : nullptr);
+  const auto finder = Reference::take(postponed ? ourModule("_multipy_finder") : nullptr);
+  const auto slim = Reference::take(finder ? ourModule("_multipy_slim") : nullptr);
   return Reference::take(slim ? PyObject_CallMethod(slim.get(), "install", nullptr) : nullptr)
              .get() != nullptr;
 }

@@ -202,8 +202,58 @@ static int execWords(int (*exec)(const char*, char* const*), const char* file, c
   return exec(file, words);
 }
 
+static int execOwn(const char* file, char* const arguments[]) {
+  return ::execve(file, arguments, own->all());
+}
+
+/// A file that is no program is one for the shell, to execvp().
+static int execOwnOrShell(const char* file, char* const arguments[]) {
+  execOwn(file, arguments);
+  if (errno != ENOEXEC) return -1;
+  std::size_t count = 1;
+  for (char* const* word = arguments; *word; ++word) ++count;
+  auto** const words = static_cast<char**>(alloca((count + 2) * sizeof(char*)));
+  words[0] = const_cast<char*>("/bin/sh");
+  words[1] = const_cast<char*>(file);
+  for (std::size_t i = 1; i < count; ++i) words[i + 1] = arguments[i];
+  if (!*arguments) words[2] = nullptr;
+  return execOwn(words[0], words);
+}
+
+/// execvp() along one's own PATH: the C library's execvpe() goes along the process's.
+/// Without the heap and without a lock, as in execWords() and all().
+static int execAlongOwnPath(const char* file, char* const arguments[]) {
+  if (std::strchr(file, '/')) return execOwnOrShell(file, arguments);
+  if (!*file) {
+    errno = ENOENT;
+    return -1;
+  }
+  std::string_view path = "/bin:/usr/bin";  // where there is none, as confstr(_CS_PATH)
+  for (char** entry = own->all(); *entry; ++entry)
+    if (std::strncmp(*entry, "PATH=", 5) == 0) path = *entry + 5;
+  const std::size_t length = std::strlen(file);
+  auto* const whole = static_cast<char*>(alloca(path.size() + length + 2));
+  bool refused = false;
+  for (;;) {
+    const std::string_view directory = path.substr(0, path.find(':'));
+    char* end = whole + directory.copy(whole, directory.size());
+    if (!directory.empty()) *end++ = '/';  // an empty one is the current
+    std::memcpy(end, file, length + 1);
+    execOwnOrShell(whole, arguments);
+    if (errno == EACCES)
+      refused = true;
+    else if (errno != ENOENT && errno != ENOTDIR && errno != ESTALE && errno != ENODEV &&
+             errno != ETIMEDOUT)
+      return -1;
+    if (directory.size() == path.size()) break;
+    path.remove_prefix(directory.size() + 1);
+  }
+  if (refused) errno = EACCES;
+  return -1;
+}
+
 int __wrap_execv(const char* file, char* const arguments[]) {
-  return own ? ::execve(file, arguments, own->all()) : __real_execv(file, arguments);
+  return own ? execOwn(file, arguments) : __real_execv(file, arguments);
 }
 
 int __wrap_posix_spawn(pid_t* child, const char* file, const posix_spawn_file_actions_t* actions,
@@ -250,7 +300,7 @@ MULTIPY_EXPORT int multipy_execv(const char* file, char* const arguments[]) {
   return __wrap_execv(file, arguments);
 }
 MULTIPY_EXPORT int multipy_execvp(const char* file, char* const arguments[]) {
-  return own ? ::execvpe(file, arguments, own->all()) : ::execvp(file, arguments);
+  return own ? execAlongOwnPath(file, arguments) : ::execvp(file, arguments);
 }
 MULTIPY_EXPORT int multipy_execl(const char* file, const char* first, ...) {
   va_list more;

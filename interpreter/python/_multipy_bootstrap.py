@@ -53,7 +53,18 @@ class RegisteredModules:
         # entry before it fills it).
         lines = source.splitlines(keepends=True)
         linecache.cache[module.__spec__.origin] = (len(source), None, lines, module.__spec__.origin)
-        exec(compile(source, module.__spec__.origin, "exec"), module.__dict__)
+        exec(RegisteredModules.get_code(name), module.__dict__)
+
+    @staticmethod
+    def get_code(name):
+        """For runpy, too."""
+        return compile(
+            _multipy_host.module_source(name), RegisteredModules._spec_of(name).origin, "exec"
+        )
+
+    @staticmethod
+    def is_package(name):
+        return _multipy_host.has_modules_below(name)
 
     @staticmethod
     def get_source(name):

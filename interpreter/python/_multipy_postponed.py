@@ -1,8 +1,8 @@
-"""Modules that are found when they are imported and executed when they are first used.
+"""Modules that have been imported and are executed when they are first used.
 
-A package that is started by start_with() imports, while it starts, modules which most
-programs never use. Those that it was told to postpone are put into sys.modules without
-having been executed:
+A package that is started by start_with() (_multipy_finder.py) imports, while it starts,
+modules which most programs never use. Those that it was told to postpone are in
+sys.modules without having been executed:
 
     import big.part              the module object is there, empty
     from big.part import name    stands for the name: a Promised object
@@ -13,7 +13,7 @@ way of reaching it, executes all of its group, in the order in which the package
 came across them: the order of plain Python. While a group is being executed its imports
 are plain Python's as well, so that what it needs of other groups is executed first. So
 nobody sees another order of side effects than plain Python's, only a later time. What
-has to happen without anybody touching a module is the package's to say (`hooks`).
+has to happen without anybody touching a module is the package's to say (Package in _multipy_finder.py).
 
 A Promised object is called, subclassed, subscripted and asked for attributes as what it
 stands for, which executes the group. isinstance() with it is false until then, and that
@@ -23,18 +23,14 @@ imported them.
 
 Threads: one of them at a time executes groups, since groups need each other in circles.
 The lock for that is of the import system's kind, which sees a deadlock coming and then
-lets the thread have what is there so far, as for any module being imported. A thread that
-waits for it in the middle of an import gives the import system's own locks back for that
-time: who executes imports as well, perhaps that very module.
+lets the thread have what is there so far, as for any module being imported.
 """
 
-import _imp
 import opcode
 import sys
 import types
 from _thread import get_ident
 from importlib import _bootstrap, import_module
-from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader, SourcelessFileLoader
 
 _Module = types.ModuleType
 _IMPORT_FROM = opcode.opmap["IMPORT_FROM"]
@@ -43,53 +39,40 @@ _IMPORT_FROM = opcode.opmap["IMPORT_FROM"]
 _ITS_OWN = frozenset(("__name__", "__package__", "__loader__", "__file__", "__cached__"))
 _ASKED_BY_IMPORTS = frozenset(("__spec__", "__path__"))
 
-_package = None  # what is started by start_with()
-_NOT_YET = 0  # no thread's number
-_starting = _NOT_YET  # the thread that does, then None
+_package = None  # what is started by start_with(): a Package (_multipy_finder.py)
+_starting = None  # the thread that does, while it does
 _executing = {}  # thread -> how many groups it is executing
 _execution = _bootstrap._ModuleLock("<postponed modules>")  # held by who executes a group
 
 
-class Package:
-    """What start_with() is to do; a class of the package's own knows it."""
-
-    name = ""
-    groups = {}  # prefix of modules' names -> name of their group
-    at_once = frozenset()  # modules within those prefixes that are executed as ever
-    answers = {}  # (module, name) -> what may be had for it without executing the module
-    answers_at_start = {}  # the same, of the package's start
-    made_by = {}  # module that C code makes -> module that calls this code
-    promised_in = {}  # function -> names it gets as Promised ones, after the start, too
-    answers_in = {}  # function -> {name -> what it gets for it}, after the start, too
-    exact = ()  # modules whose promised names are called by who looks at his caller's frame
-    further = ()  # modules that plain Python's start comes to by what is postponed
-    needs = {}  # module -> those that it takes to be there, by what is postponed
-
-    def started(self):
-        """Runs when the package has been executed, in the thread that did it."""
-
-    def before(self, group):
-        """Runs before a group is executed, and `after` it."""
-
-    def after(self, group):
-        pass
-
-
-def start_with(package):
-    """From now on: import package.name starts it so. Once per interpreter."""
+def belong_to(package):
+    """Says whose modules are postponed. Once per interpreter."""
     global _package
     _package = package
-    sys.meta_path.insert(0, _Finder)
+
+
+class Starting:
+    """Within it, this thread is the one that starts the package."""
+
+    def __enter__(self):
+        global _starting
+        _starting = get_ident()
+
+    def __exit__(self, *error):
+        global _starting
+        _starting = None
+
+
+def is_starting():
+    """Whether this thread is, and what it imports may be postponed."""
+    me = get_ident()
+    return _starting == me and me not in _executing
 
 
 def execute(group):
     """Executes a group by its name, if that has not been done."""
     if group in Group.by_name:
         Group.by_name[group].execute()
-
-
-def is_executed(group):
-    return group in Group.by_name and Group.by_name[group].done
 
 
 class Group:
@@ -146,7 +129,7 @@ class Group:
         try:
             _package.before(self.name)
             for module in self._modules:
-                if _names(module)["__name__"] not in _package.made_by:
+                if names_of(module)["__name__"] not in _package.made_by:
                     self._execute(module)
             self.done = True
             for module in self._modules:  # made by now by those
@@ -155,7 +138,7 @@ class Group:
             _package.after(self.name)
             for name in _package.exact:
                 if type(sys.modules.get(name)) is _Exact:
-                    _look_after(sys.modules[name])
+                    look_after(sys.modules[name])
         finally:
             self.executor = None
             _executing[me] -= 1
@@ -163,7 +146,7 @@ class Group:
                 del _executing[me]
 
     def _execute(self, module):
-        names = _names(module)
+        names = names_of(module)
         name = names["__name__"]
         if name in self._begun:
             return
@@ -192,10 +175,11 @@ class Group:
 def _execute_parent(name):
     parent = sys.modules.get(name.rpartition(".")[0])
     if type(parent) is Postponed:
-        Group.of(_names(parent)["__name__"]).execute(parent)
+        Group.of(names_of(parent)["__name__"]).execute(parent)
 
 
-def _names(module):
+def names_of(module):
+    """Its namespace, without executing it."""
     return _Module.__getattribute__(module, "__dict__")
 
 
@@ -203,16 +187,11 @@ def _settle(module):
     """It has been executed: it becomes an ordinary module, and what was promised is kept."""
     if type(module) is Postponed:  # it may have given itself another class
         _Module.__setattr__(module, "__class__", _Module)
-    for promised in _promised.pop(_names(module)["__name__"], {}).values():
+    for promised in _promised.pop(names_of(module)["__name__"], {}).values():
         real = _real(promised)
         for names in _slot(promised, "_importers"):
             for key in [key for key, value in names.items() if value is promised]:
                 names[key] = real
-
-
-def _is_starting():
-    me = get_ident()
-    return _starting == me and me not in _executing
 
 
 class Postponed(_Module):
@@ -221,7 +200,7 @@ class Postponed(_Module):
     def __getattribute__(self, name):
         if name == "__class__":
             return Postponed
-        names = _names(self)
+        names = names_of(self)
         group = Group.of(names["__name__"])
         if group.executor == get_ident() and group.has_begun(names["__name__"]):
             return _Module.__getattribute__(self, name)
@@ -242,20 +221,20 @@ class Postponed(_Module):
         return _Module.__getattribute__(self, name)
 
     def __delattr__(self, name):
-        Group.of(_names(self)["__name__"]).execute(self)
+        Group.of(names_of(self)["__name__"]).execute(self)
         _Module.__delattr__(self, name)
 
 
 def _promise_or_answer(module, name, caller):
     """(whether there is one, and it), for a use that need not execute the module."""
-    module_name = _names(module)["__name__"]
+    module_name = names_of(module)["__name__"]
     imports = caller.f_code.co_code[caller.f_lasti] == _IMPORT_FROM
     function = (caller.f_globals.get("__name__"), caller.f_code.co_name)
     if (module_name, name) in _package.answers and not imports:
         return True, _package.answers[module_name, name]
     if name in _package.answers_in.get(function, ()):
         return True, _package.answers_in[function][name]
-    if not _is_starting():
+    if not is_starting():
         promised = name in _package.promised_in.get(function, ())
         return promised, promised and _promise(module, module_name, name, caller)
     if (module_name, name) in _package.answers_at_start:
@@ -292,8 +271,8 @@ def _real(promised):
 
 def _is_kept(promised):
     module = _slot(promised, "_module")
-    return type(module) is not Postponed or Group.of(_names(module)["__name__"]).has_begun(
-        _names(module)["__name__"]
+    return type(module) is not Postponed or Group.of(names_of(module)["__name__"]).has_begun(
+        names_of(module)["__name__"]
     )
 
 
@@ -394,138 +373,10 @@ class _Exact(_Module):
 
     def __getattribute__(self, name):
         value = _Module.__getattribute__(self, name)
-        return _real(value) if type(value) is Promised and not _is_starting() else value
+        return _real(value) if type(value) is Promised and not is_starting() else value
 
 
-def _look_after(module):
-    promises = any(type(value) is Promised for value in _names(module).values())
+def look_after(module):
+    """Of one of Package.exact, which has got promised names, or real ones in their places."""
+    promises = any(type(value) is Promised for value in names_of(module).values())
     _Module.__setattr__(module, "__class__", _Exact if promises else _Module)
-
-
-# --- finding
-
-class _GivenBack:
-    """A lock that this thread does not hold within, however often it holds it outside."""
-
-    def __init__(self, acquire, release):
-        self._acquire, self._release = acquire, release
-        self._times = 0
-
-    def __enter__(self):
-        try:
-            while True:
-                self._release()
-                self._times += 1
-        except RuntimeError:
-            pass  # not held (any more)
-
-    def __exit__(self, *error):
-        for _ in range(self._times):
-            self._acquire()
-
-
-def _import_lock_given_back():
-    """The import system holds it while it asks finders, for all modules."""
-    return _GivenBack(_imp.acquire_lock, _imp.release_lock)
-
-
-def _module_lock_given_back(name):
-    lock = _bootstrap._get_module_lock(name)
-    return _GivenBack(lock.acquire, lock.release)
-
-
-class _Finder:
-    @staticmethod
-    def find_spec(name, path=None, target=None):
-        if name == _package.name:
-            return _package_spec(name, path, target)
-        if _starting is _NOT_YET:
-            return None
-        if _is_starting():
-            with _import_lock_given_back():
-                for needed in _package.needs.get(name, ()):
-                    import_module(needed)
-        group = Group.of(name)
-        if group is None or group.done or group.executor == get_ident():
-            return None
-        if _is_starting():
-            return _with_loader(name, path, _PostponingLoader)
-        # A module that the start would not have come to by itself, but its group might.
-        with _import_lock_given_back(), _module_lock_given_back(name):
-            group.execute()
-        return _AlreadyThere.spec_of(name) if name in sys.modules else None
-
-
-def _package_spec(name, path, target):
-    for finder in sys.meta_path[sys.meta_path.index(_Finder) + 1 :]:
-        spec = finder.find_spec(name, path, target)
-        if spec is not None and hasattr(spec.loader, "exec_module"):
-            spec.loader = _PackageLoader(spec.loader)
-        if spec is not None:
-            return spec
-    return None
-
-
-def _with_loader(name, path, loader):
-    spec = PathFinder.find_spec(name, path)
-    if spec is not None and isinstance(spec.loader, (SourceFileLoader, SourcelessFileLoader)):
-        spec.loader = loader(spec.loader)
-    return spec
-
-
-class _PostponingLoader:
-    def __init__(self, real):
-        self._real = real
-
-    def create_module(self, spec):
-        return None
-
-    def exec_module(self, module):
-        module.__loader__ = module.__spec__.loader = self._real
-        Group.of(module.__name__).add(module)
-
-
-class _PackageLoader(_PostponingLoader):
-    def exec_module(self, module):
-        global _starting
-        module.__loader__ = module.__spec__.loader = self._real
-        for name in _package.made_by:
-            made = sys.modules[name] = _Module(name)
-            made.__spec__ = ModuleSpec(name, None)
-            Group.of(name).add(made)
-        _starting = get_ident()
-        try:
-            self._real.exec_module(module)
-            for name in _package.further:
-                try:
-                    import_module(name)
-                except ModuleNotFoundError:
-                    pass  # of another version
-            _package.started()
-            for name in _package.exact:
-                _look_after(sys.modules[name])
-        finally:
-            _starting = None
-
-
-class _AlreadyThere:
-    """Gives the import system a module that has been imported while it was being looked for."""
-
-    def __init__(self, module):
-        self._module = module
-        self._spec = module.__spec__
-
-    @classmethod
-    def spec_of(cls, name):
-        # The import system goes on with the module's own __spec__ rather than with the one
-        # that it is given, and would execute it again.
-        module = sys.modules[name]
-        spec = ModuleSpec(name, cls(module))
-        _names(module)["__spec__"] = spec  # its class may allow no such assignment
-        return spec
-
-    def create_module(self, spec):
-        return self._module
-
-    def exec_module(self, module):
-        _names(module)["__spec__"] = self._spec

@@ -2,7 +2,7 @@
 
 A model that is called eagerly uses tensors, torch.nn and autograd. The rest, more than
 half of what `import torch` executes, is executed when it is first used
-(_multipy_postponed.py).
+(_multipy_finder.py, _multipy_postponed.py).
 
 How the table was made: one module after the other of those that take memory was
 postponed, until torch's start touched none of them any more. Nothing in it is needed for
@@ -15,6 +15,7 @@ a slim import: the dispatcher's registrations, operators, pytree's types, torch'
 import importlib
 import sys
 
+import _multipy_finder as finder
 import _multipy_postponed as postponed
 
 _C10D = "torch.distributed.distributed_c10d"
@@ -89,7 +90,7 @@ def _is_fake_tensor(x):
     return isinstance(x, torch.Tensor) and torch._C._is_fake_tensor(x)
 
 
-class _Torch(postponed.Package):
+class _Torch(finder.Package):
     name = "torch"
     groups = {
         # Registers kernels for meta tensors, and nothing else.
@@ -260,4 +261,4 @@ class _Torch(postponed.Package):
 
 
 def install():
-    postponed.start_with(_Torch())
+    finder.start_with(_Torch())

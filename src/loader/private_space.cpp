@@ -3,6 +3,8 @@
 #include <dlfcn.h>
 #include <link.h>
 
+#include <algorithm>
+
 #include "loader/c_api_names.h"
 #include "loader/copy_names.h"
 #include "loader/interpreter_names.h"
@@ -176,7 +178,8 @@ void* PrivateSpace::open(const char* name, int flags, const void* caller) {
   State& state = *state_;
   state.requireInterpreter(name ? name : "this program");
   if (!name || !*name) return state.interpreter;
-  if (CopiesOfAll::process().contain(name)) return state.openCopy(name, flags);
+  if (const std::string copy = CopiesOfAll::process().pathOf(name); !copy.empty())
+    return state.openCopy(copy, flags);
   const std::filesystem::path asPath = name;
   if (isLibPython(asPath.filename().native())) return state.interpreter;
   const Requester& requester = state.requesterAt(caller);
@@ -202,11 +205,13 @@ int PrivateSpace::eachObject(int (*use)(dl_phdr_info*, std::size_t, void*), void
   return ::dl_iterate_phdr(
       [](dl_phdr_info* object, std::size_t size, void* data) {
         const auto& walk = *static_cast<const Walk*>(data);
-        const char* const original = walk.own.original(object->dlpi_name);
-        if (!original && CopiesOfAll::process().contain(object->dlpi_name)) return 0;
+        const auto copy = CopiesOfAll::process().find(object->dlpi_name);
+        if (!copy.space) return walk.use(object, size, walk.data);
+        if (copy.space != &walk.own) return 0;
         dl_phdr_info shown = *object;
-        if (original) shown.dlpi_name = original;
-        return walk.use(&shown, size, walk.data);
+        shown.dlpi_name = copy.original;
+        // (Of a later C library's, which has more, this is what there is.)
+        return walk.use(&shown, std::min(size, sizeof shown), walk.data);
       },
       &walk);
 }

@@ -45,7 +45,7 @@ PathEnvironment::PathEnvironment(std::string path) {
   if (fs::exists(fs::path(path) / "pyvenv.cfg", failed))
     refusePath(path, "is the root of a virtual environment",
                "Use PythonEnvironment(\"" + path + "\") to run in it");
-  if (!fs::is_directory(path, failed) && !isZipFile(path))
+  if (!fs::is_directory(path, failed) && !(fs::is_regular_file(path, failed) && isZipFile(path)))
     refusePath(path, "is neither", "Of a single module name the directory that it lies in");
   const fs::path absolute = fs::absolute(path, failed);
   if (failed) refusePath(path, "cannot be made absolute: " + failed.message(), "Name it so");

@@ -82,7 +82,6 @@ bool runOnOwner(void* context, void (*task)(void*), void* argument, std::string&
   }
 }
 
-
 /// What `work` returns; where there is no memory for it, nothing, false or null.
 template <typename Work>
 auto orNothing(Work&& work) noexcept {

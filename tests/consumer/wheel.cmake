@@ -2,28 +2,11 @@
 # runs app/ with what it carries; then the wheel of the Python tools alone.
 cmake_minimum_required(VERSION 3.24)
 
-include("${CMAKE_CURRENT_LIST_DIR}/run_command.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/pip.cmake")
+set(pip_wheel "${python}" -m pip wheel ${quietly})
 
-function(expect_output expected)
-  execute_process(COMMAND ${ARGN} OUTPUT_VARIABLE output ERROR_VARIABLE output RESULT_VARIABLE result)
-  if(NOT output MATCHES "${expected}")
-    message(FATAL_ERROR "${ARGN}: expected ${expected}, found (${result}): ${output}")
-  endif()
-endfunction()
-
-cmake_host_system_information(RESULT processors QUERY NUMBER_OF_LOGICAL_CORES)
-set(ENV{CCACHE_NOHASHDIR} 1)
-set(ENV{CMAKE_BUILD_PARALLEL_LEVEL} "${processors}")
-set(ENV{CMAKE_C_COMPILER_LAUNCHER} "${launcher}")
-set(ENV{CMAKE_CXX_COMPILER_LAUNCHER} "${launcher}")
-set(ENV{PIP_DISABLE_PIP_VERSION_CHECK} 1)
-set(pip "${python}" -m pip wheel --quiet --no-deps --no-build-isolation)
-set(options "--config-settings=cmake.define.MULTIPY_LIBPYTHON=${libpython}")
-
-# Its own folder for the sources: a build must not leave anything in ours.
-file(REMOVE_RECURSE "${scratch}/wheels" "${scratch}/site" "${scratch}/build" "${scratch}/tools")
-run(${pip} "--config-settings=build-dir=${scratch}/compiled" "--config-settings=cmake.build-type=${build_type}" ${options}
-    -w "${scratch}/wheels" "${multipy_source}")
+file(REMOVE_RECURSE "${scratch}")
+run(${pip_wheel} ${with_library} -w "${scratch}/wheels" "${multipy_source}")
 file(GLOB wheel "${scratch}/wheels/multipy-*.whl")
 run("${python}" -m pip install --quiet --no-deps --target "${scratch}/site" "${wheel}")
 
@@ -39,7 +22,7 @@ foreach(program serve serve_classic serve_static)
   run("${CMAKE_COMMAND}" -E env ${environment} "${scratch}/build/${program}")
 endforeach()
 
-run(${pip} --config-settings=wheel.cmake=false -w "${scratch}/tools" "${multipy_source}")
+run(${pip_wheel} ${tools_alone} -w "${scratch}/tools" "${multipy_source}")
 file(GLOB wheel "${scratch}/tools/multipy-*-py3-none-any.whl")
 if(NOT wheel)
   message(FATAL_ERROR "the wheel of the tools alone should be one for any machine, in ${scratch}/tools")
@@ -49,5 +32,5 @@ set(ENV{PYTHONPATH} "${scratch}/tools/site")
 expect_output("PackageExporter" "${python}" -c "print(__import__('multipy.package').package.PackageExporter)")
 expect_output("without its C\\+\\+ library" "${python}" -m multipy doctor)
 
-# What the next run makes anew anyway; compiled/ saves it most of the time.
-file(REMOVE_RECURSE "${scratch}/wheels" "${scratch}/site" "${scratch}/build" "${scratch}/tools")
+# What the next run makes anew anyway; what is compiled saves it most of the time.
+file(REMOVE_RECURSE "${scratch}")

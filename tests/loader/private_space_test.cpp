@@ -2,9 +2,16 @@
 // finds by name.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
+#include <link.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <string>
+#include <thread>
+#include <vector>
+
 #include "loader/private_space_fixture.h"
+#include "runtime/forked_children.h"
 
 // This program brings its own "CPython", in the global scope: it is linked with
 // -rdynamic, as programs with an embedded Python are.
@@ -219,6 +226,29 @@ TEST_P(PrivateSpaceTest, WhoWalksOverAllLibrariesMeetsThoseOfNoOtherSpace) {
   EXPECT_EQ(call(secondWalker, "sees", "/others.so"), 1);
 }
 
+TEST_P(PrivateSpaceTest, ChildrenOfForkLookNamesUpWhateverOtherThreadsDid) {
+  auto one = newSpace(0), other = newSpace(1);
+  (*one)->load(build("site-packages/copied.so", kCounter));
+  (*other)->load(build("site-packages/copied.so", kCounter));
+  const std::string copy = (*one)->loaded().back().copy.string();
+  std::atomic<bool> stop{false};
+  std::vector<std::thread> busy;
+  for (int thread = 0; thread < 2; ++thread) {
+    busy.emplace_back([&] {
+      while (!stop) (*other)->eachObject([](dl_phdr_info*, std::size_t, void*) { return 0; }, nullptr);
+    });
+    busy.emplace_back([&] {
+      while (!stop) (*one)->originalOf(copy.c_str());
+    });
+  }
+  testing_support::expectChildrenToEnd(30, [&] {
+    ::alarm(10);  // ends one that waits
+    return (*one)->originalOf(copy.c_str()) && (*one)->open(copy.c_str(), RTLD_NOW, nullptr) ? 0 : 1;
+  });
+  stop = true;
+  for (std::thread& thread : busy) thread.join();
+}
+
 TEST_P(PrivateSpaceTest, CopiesThatAreFoundInTheProcessOpenForTheirOwnSpace) {
   const auto library = build("site-packages/copied.so", kCounter);
   auto one = newSpace(0), other = newSpace(1);
@@ -229,6 +259,11 @@ TEST_P(PrivateSpaceTest, CopiesThatAreFoundInTheProcessOpenForTheirOwnSpace) {
   for (const int flags : {RTLD_NOW, RTLD_NOW | RTLD_NOLOAD})
     EXPECT_EQ((*one)->open(copy.c_str(), flags, nullptr), handle);
   EXPECT_EQ((*other)->open(copy.c_str(), RTLD_NOW | RTLD_NOLOAD, nullptr), nullptr);
+  if (!GetParam()) {
+    const std::string spelt = copy.substr(0, copy.rfind('/')) + "/." + copy.substr(copy.rfind('/'));
+    EXPECT_EQ((*one)->open(spelt.c_str(), RTLD_NOW, nullptr), handle);
+    EXPECT_EQ((*other)->open(spelt.c_str(), RTLD_NOW | RTLD_NOLOAD, nullptr), nullptr);
+  }
   const std::string error =
       errorOf([&] { (*other)->open(copy.c_str(), RTLD_NOW, nullptr); });
   EXPECT_NE(error.find(copy), std::string::npos) << error;

@@ -155,7 +155,7 @@ TEST_F(Variables, AreThoseOfCCode) {
   InterpreterManager manager(1, own());
   const auto I = manager.acquireOne();
   run(I, R"(
-import ctypes, os
+import ctypes, os, shutil, tempfile
 c = ctypes.CDLL(None)
 c.getenv.restype = c.secure_getenv.restype = ctypes.c_char_p
 assert c.getenv(b'WHOSE') == c.secure_getenv(b'WHOSE') == b'interpreter 0'
@@ -174,6 +174,16 @@ assert exec_in_child(c.execlp, b'sh', *test) == 0
 assert exec_in_child(lambda *_: c.execv(b'/bin/sh', array)) == 0
 assert exec_in_child(lambda *_: c.execvp(b'sh', array)) == 0
 assert c.system(test[2]) == 0
+folder = tempfile.mkdtemp()
+with open(folder + '/only_in_own_path', 'w') as script:
+    script.write('test "$1" = given')  # for the shell, as it has no first line
+os.chmod(script.name, 0o700)
+os.environ['PATH'] = '/no/such/folder:' + folder
+words = (ctypes.c_char_p * 3)(b'only_in_own_path', b'given')
+assert exec_in_child(lambda *_: c.execvp(words[0], words)) == 0
+assert exec_in_child(c.execlp, words[0], words[0], b'given') == 0
+assert exec_in_child(c.execlp, b'sh', b'sh') == 9
+shutil.rmtree(folder)
 assert c.putenv(ctypes.create_string_buffer(b'PUT')) == 0 and c.getenv(b'PUT') is None
 assert c.clearenv() == 0 and c.getenv(b'WHOSE') is None
 )");

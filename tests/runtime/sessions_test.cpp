@@ -212,6 +212,13 @@ TEST(Sessions, RegisteredModulesMayBeInPackages) {
   auto I = manager.acquireOne();
   expectError<ModuleNotFoundError>([&] { I.global("ours.absent", "value"); }, {"ours.absent"});
   expectError<ModuleNotFoundError>([&] { I.global("nobody", "value"); }, {"nobody"});
+  manager.registerModuleSource("ours.__main__", "from . import value\nprinted = __name__\n");
+  Obj ran = I.global("runpy", "run_module")({"ours"});
+  EXPECT_EQ(ran.attr("__getitem__")({"printed"}).toIValue().toStringRef(), "ours.__main__");
+  EXPECT_EQ(ran.attr("__getitem__")({"value"}).toIValue().toStringRef(), "ours.deep.deeper");
+  manager.registerModuleSource(
+      "asks", "import importlib.util\nfound = importlib.util.find_spec(chr(0xdc80))\n");
+  EXPECT_TRUE(I.global("asks", "found").toIValue().isNone()) << "a name that is no UTF-8";
 }
 
 TEST(Sessions, AMistakeInARegisteredModuleIsToldWithItsName) {

@@ -1,14 +1,20 @@
-"""That comparing two runs of a suite finds what differs, and what was not run."""
+"""That comparing two runs of a suite finds what differs, and what was not run; and that
+what differs is run again."""
 
+import contextlib
+import io
 import json
 import pathlib
+import sys
 import tempfile
-import types
 import unittest
+from unittest import mock
 
+import run
 from comparison import compare, read
+from parts import Part
 
-PART = types.SimpleNamespace(name="test_some")
+PART = Part("cpython", "test_some", timeout=1)
 PASSED, FAILED, SKIPPED = ("passed", ""), ("failed", "AssertionError"), ("skipped", "no network")
 
 
@@ -66,6 +72,50 @@ class Compare(unittest.TestCase):
     def test_ends_plain_python_alone(self):
         result = compare({"a": ("not ended", "SIGKILL")}, {"a": PASSED, "b": PASSED, "c": FAILED})
         self.assertEqual((result.passed, len(result.differences)), (2, 1))
+
+
+def compared(*outcomes):
+    """(exit status, output) of run.py with one part; `outcomes`: what _run() gives, in order."""
+    with (
+        mock.patch.object(sys, "argv", ["run.py", sys.executable, PART.name]),
+        mock.patch.object(run.parts, "choose", lambda names: [PART]),
+        mock.patch.object(run.exclusions, "load", dict),
+        mock.patch.object(run, "_run", side_effect=outcomes) as ran,
+        contextlib.redirect_stdout(io.StringIO()) as output,
+    ):
+        status = run.main()
+    assert ran.call_count == len(outcomes), f"{ran.call_count} runs, expected {len(outcomes)}"
+    return status, output.getvalue()
+
+
+class RunAgain(unittest.TestCase):
+    """Each time plain Python first, then the interpreter."""
+
+    BOTH = {"a": PASSED, "b": PASSED}
+    A, B = "a: passed in plain Python, here failed", "b: passed in plain Python, here failed"
+
+    def test_only_what_differs(self):
+        status, output = compared(self.BOTH, self.BOTH)
+        self.assertEqual((status, output.count("\n")), (0, 1))
+
+    def test_differs_only_at_first(self):
+        status, output = compared(self.BOTH, {"a": FAILED, "b": PASSED}, self.BOTH, self.BOTH)
+        self.assertEqual(status, 0)
+        self.assertIn(f"  only at first: {self.A}", output)
+        self.assertNotIn("DIFFER", output)
+
+    def test_differs_again(self):
+        status, output = compared(self.BOTH, {"a": FAILED, "b": FAILED}, self.BOTH, {"a": PASSED, "b": FAILED})
+        self.assertEqual(status, 1)
+        self.assertIn(f"  {self.B}", output)
+        self.assertIn(f"  only at first: {self.A}", output)
+        self.assertNotIn(f"only at first: {self.B}", output)
+
+    def test_differs_elsewhere(self):
+        status, output = compared(self.BOTH, {"a": FAILED, "b": PASSED}, self.BOTH, {"a": PASSED, "b": FAILED})
+        self.assertEqual(status, 1)
+        self.assertIn(f"  {self.B}", output)
+        self.assertIn(f"  only at first: {self.A}", output)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,189 @@
+"""Finds what a package imports while it starts, and postpones what it was told to.
+
+    start_with(package)    from now on, importing package.name starts it so:
+    import big             executed as ever, but what it imports meanwhile of package.groups
+                           is put into sys.modules and noted with its group
+
+What becomes of those is told in _multipy_postponed.py. All other imports are plain Python's,
+with one exception: a module that the start has not come across, of a group that has not been
+executed. The group is executed first, since it may import that module itself, in its order.
+
+Threads: the import system holds locks while a finder is asked. Executing a group may mean
+to wait for another thread that is executing one. Who waits for that in the middle of an
+import gives the import system's own locks back for that time: who executes imports as well,
+perhaps that very module.
+"""
+
+import _imp
+import sys
+import types
+from _thread import get_ident
+from importlib import _bootstrap, import_module
+from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader, SourcelessFileLoader
+
+import _multipy_postponed as postponed
+
+
+class Package:
+    """What start_with() is to do; a class of the package's own knows it."""
+
+    name = ""
+    groups = {}  # prefix of modules' names -> name of their group
+    at_once = frozenset()  # modules within those prefixes that are executed as ever
+    answers = {}  # (module, name) -> what may be had for it without executing the module
+    answers_at_start = {}  # the same, of the package's start
+    made_by = {}  # module that C code makes -> module that calls this code
+    promised_in = {}  # function -> names it gets as Promised ones, after the start, too
+    answers_in = {}  # function -> {name -> what it gets for it}, after the start, too
+    exact = ()  # modules whose promised names are called by who looks at his caller's frame
+    further = ()  # modules that plain Python's start comes to by what is postponed
+    needs = {}  # module -> those that it takes to be there, by what is postponed
+
+    def started(self):
+        """Runs when the package has been executed, in the thread that did it."""
+
+    def before(self, group):
+        """Runs before a group is executed, and `after` it."""
+
+    def after(self, group):
+        pass
+
+
+def start_with(package):
+    """From now on: import package.name starts it so. Once per interpreter."""
+    postponed.belong_to(package)
+    sys.meta_path.insert(0, _Finder(package))
+
+
+class _GivenBack:
+    """A lock that this thread does not hold within, however often it holds it outside."""
+
+    def __init__(self, acquire, release):
+        self._acquire, self._release = acquire, release
+        self._times = 0
+
+    def __enter__(self):
+        try:
+            while True:
+                self._release()
+                self._times += 1
+        except RuntimeError:
+            pass  # not held (any more)
+
+    def __exit__(self, *error):
+        for _ in range(self._times):
+            self._acquire()
+
+
+def _import_lock_given_back():
+    """The import system holds it while it asks finders, for all modules."""
+    return _GivenBack(_imp.acquire_lock, _imp.release_lock)
+
+
+def _module_lock_given_back(name):
+    lock = _bootstrap._get_module_lock(name)
+    return _GivenBack(lock.acquire, lock.release)
+
+
+class _Finder:
+    def __init__(self, package):
+        self._package = package
+        self._begun = False  # to start it; stays so when that is done
+
+    def find_spec(self, name, path=None, target=None):
+        if name == self._package.name:
+            return self._package_spec(name, path, target)
+        if not self._begun:
+            return None
+        if postponed.is_starting():
+            with _import_lock_given_back():
+                for needed in self._package.needs.get(name, ()):
+                    import_module(needed)
+        group = postponed.Group.of(name)
+        if group is None or group.done or group.executor == get_ident():
+            return None
+        if postponed.is_starting():
+            return _with_loader(name, path, _PostponingLoader)
+        # A module that the start would not have come to by itself, but its group might.
+        with _import_lock_given_back(), _module_lock_given_back(name):
+            group.execute()
+        return _AlreadyThere.spec_of(name) if name in sys.modules else None
+
+    def _package_spec(self, name, path, target):
+        for finder in sys.meta_path[sys.meta_path.index(self) + 1 :]:
+            spec = finder.find_spec(name, path, target)
+            if spec is not None and hasattr(spec.loader, "exec_module"):
+                spec.loader = _PackageLoader(spec.loader, self)
+            if spec is not None:
+                return spec
+        return None
+
+    def start(self, loader, module):
+        """Executes the package's own module, which imports the others."""
+        for name in self._package.made_by:
+            made = sys.modules[name] = types.ModuleType(name)
+            made.__spec__ = ModuleSpec(name, None)
+            postponed.Group.of(name).add(made)
+        with postponed.Starting():
+            self._begun = True
+            loader.exec_module(module)
+            for name in self._package.further:
+                try:
+                    import_module(name)
+                except ModuleNotFoundError:
+                    pass  # of another version
+            self._package.started()
+            for name in self._package.exact:
+                postponed.look_after(sys.modules[name])
+
+
+def _with_loader(name, path, loader):
+    spec = PathFinder.find_spec(name, path)
+    if spec is not None and isinstance(spec.loader, (SourceFileLoader, SourcelessFileLoader)):
+        spec.loader = loader(spec.loader)
+    return spec
+
+
+class _PostponingLoader:
+    def __init__(self, real):
+        self._real = real
+
+    def create_module(self, spec):
+        return None
+
+    def exec_module(self, module):
+        module.__loader__ = module.__spec__.loader = self._real
+        postponed.Group.of(module.__name__).add(module)
+
+
+class _PackageLoader(_PostponingLoader):
+    def __init__(self, real, finder):
+        super().__init__(real)
+        self._finder = finder
+
+    def exec_module(self, module):
+        module.__loader__ = module.__spec__.loader = self._real
+        self._finder.start(self._real, module)
+
+
+class _AlreadyThere:
+    """Gives the import system a module that has been imported while it was being looked for."""
+
+    def __init__(self, module):
+        self._module = module
+        self._spec = module.__spec__
+
+    @classmethod
+    def spec_of(cls, name):
+        # The import system goes on with the module's own __spec__ rather than with the one
+        # that it is given, and would execute it again.
+        module = sys.modules[name]
+        spec = ModuleSpec(name, cls(module))
+        postponed.names_of(module)["__spec__"] = spec  # its class may allow no such assignment
+        return spec
+
+    def create_module(self, spec):
+        return self._module
+
+    def exec_module(self, module):
+        postponed.names_of(module)["__spec__"] = self._spec
