@@ -1,5 +1,6 @@
 #include "runtime/module_sources.h"
 
+#include <functional>
 #include <utility>
 
 #include "multipy/runtime/Exception.h"
@@ -27,32 +28,52 @@ bool isModuleName(const std::string& name) {
 
 }  // namespace
 
+ModuleSources::Table::~Table() {
+  for (auto& list : lists_) {
+    for (const Entry* each = list.load(); each;) delete std::exchange(each, each->next);
+  }
+}
+
+std::size_t ModuleSources::Table::listOf(const std::string& name) {
+  return std::hash<std::string>()(name) % kLists;
+}
+
+void ModuleSources::Table::add(std::string name, std::string source) {
+  std::atomic<const Entry*>& first = lists_[listOf(name)];
+  first.store(new Entry{std::move(name), std::move(source), first.load()});
+}
+
+const ModuleSources::Entry* ModuleSources::Table::find(const std::string& name) const {
+  const Entry* each = lists_[listOf(name)].load();
+  while (each && each->name != name) each = each->next;
+  return each;
+}
+
 void ModuleSources::add(std::string name, std::string source) {
   if (!isModuleName(name))
     throw InvalidArgument("registerModuleSource: the module name is '" + name +
                           "', expected one that Python can import, like \"tools\" or "
                           "\"tools.strings\"");
   const std::lock_guard lock(mutex_);
-  sources_.insert_or_assign(std::move(name), std::move(source));
+  for (std::size_t dot = name.find('.'); dot != name.npos; dot = name.find('.', dot + 1)) {
+    const std::string package = name.substr(0, dot);
+    if (!packages_.find(package)) packages_.add(package, {});
+  }
+  const bool isNew = !sources_.find(name);
+  sources_.add(std::move(name), std::move(source));
+  if (isNew) ++count_;
 }
 
 std::optional<std::string> ModuleSources::find(const std::string& name) const {
-  const std::lock_guard lock(mutex_);
-  const auto found = sources_.find(name);
-  if (found == sources_.end()) return std::nullopt;
-  return found->second;
+  const Entry* const found = sources_.find(name);
+  if (!found) return std::nullopt;
+  return found->source;
 }
 
 bool ModuleSources::hasBelow(const std::string& package) const {
-  const std::string beginning = package + ".";
-  const std::lock_guard lock(mutex_);
-  const auto first = sources_.lower_bound(beginning);
-  return first != sources_.end() && first->first.starts_with(beginning);
+  return packages_.find(package) != nullptr;
 }
 
-std::size_t ModuleSources::count() const {
-  const std::lock_guard lock(mutex_);
-  return sources_.size();
-}
+std::size_t ModuleSources::count() const { return count_.load(); }
 
 }  // namespace multipy::runtime

@@ -1,9 +1,14 @@
 // Source text of the modules given to InterpreterManager::registerModuleSource.
+//
+// Every import of every interpreter asks here first. So a look-up takes no lock: in a child
+// of fork() nobody may be left to give it back.
+//
 // Threads: all members from any thread.
 #pragma once
 
+#include <array>
+#include <atomic>
 #include <cstddef>
-#include <map>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -20,8 +25,27 @@ class ModuleSources {
   std::size_t count() const;
 
  private:
-  mutable std::mutex mutex_;
-  std::map<std::string, std::string> sources_;  // guarded by mutex_
+  // What has been added stays until the end; the newest of a name is found first.
+  struct Entry {
+    const std::string name, source;
+    const Entry* const next;
+  };
+  class Table {
+   public:
+    ~Table();
+    void add(std::string name, std::string source);  // one thread at a time
+    const Entry* find(const std::string& name) const;
+
+   private:
+    static constexpr std::size_t kLists = 256;
+    static std::size_t listOf(const std::string& name);
+    std::array<std::atomic<const Entry*>, kLists> lists_{};
+  };
+
+  std::mutex mutex_;  // of those who add
+  Table sources_;
+  Table packages_;  // by name, without a source
+  std::atomic<std::size_t> count_{0};
 };
 
 }  // namespace multipy::runtime
