@@ -26,17 +26,19 @@ class RegisteredModules:
             _multipy_host.forget_source_lines()
         if _multipy_host.module_source(name) is None:
             return None
-        return RegisteredModules._spec_of(name)
-
-    @staticmethod
-    def _spec_of(name):
-        # (Without a slash: SyntaxError shows what comes after the last one.)
-        is_package = _multipy_host.has_modules_below(name)
         spec = ModuleSpec(
-            name, RegisteredModules, origin=f"<registered {name}.py>", is_package=is_package
+            name,
+            RegisteredModules,
+            origin=RegisteredModules._origin_of(name),
+            is_package=RegisteredModules.is_package(name),
         )
         spec.has_location = True  # sets __file__, for tracebacks and inspect
         return spec
+
+    @staticmethod
+    def _origin_of(name):
+        # (Without a slash: SyntaxError shows what comes after the last one.)
+        return f"<registered {name}.py>"
 
     @staticmethod
     def create_module(spec):
@@ -53,14 +55,12 @@ class RegisteredModules:
         # entry before it fills it).
         lines = source.splitlines(keepends=True)
         linecache.cache[module.__spec__.origin] = (len(source), None, lines, module.__spec__.origin)
-        exec(RegisteredModules.get_code(name), module.__dict__)
+        exec(compile(source, module.__spec__.origin, "exec"), module.__dict__)
 
     @staticmethod
     def get_code(name):
-        """For runpy, too."""
-        return compile(
-            _multipy_host.module_source(name), RegisteredModules._spec_of(name).origin, "exec"
-        )
+        """For runpy."""
+        return compile(_multipy_host.module_source(name), RegisteredModules._origin_of(name), "exec")
 
     @staticmethod
     def is_package(name):
