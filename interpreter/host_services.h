@@ -88,7 +88,7 @@ struct HostServices {
 
   // --- texts that lie once for all interpreters (runtime/shared_texts.h)
   const char* (*shareText)(std::string_view text);
-  void (*releaseText)(const char* shared);
+  bool (*releaseText)(const char* shared);  // false: another block of malloc()
 
   // --- modules registered with registerModuleSource
   bool (*moduleSource)(void* context, const char* name, std::string& source);

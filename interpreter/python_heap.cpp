@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cstdint>
+#include <cstdlib>
 
 #include "interpreter/heap.h"
 #include "interpreter/host_connection.h"
@@ -27,12 +28,18 @@ void* rawMalloc(void*, std::size_t size) { return heap().allocate(size); }
 void* rawCalloc(void*, std::size_t count, std::size_t size) {
   return heap().allocateZeroed(count, size);
 }
-void* rawRealloc(void*, void* block, std::size_t size) { return heap().reallocate(block, size); }
+
+// What does not lie in the range is a shared text (shared_texts.h), or a block of malloc()
+// from an extension that takes PyMem_RawFree() for free(), which in plain Python it is.
+void* rawRealloc(void*, void* block, std::size_t size) {
+  if (!block || liesInPythonHeap(block)) return heap().reallocate(block, size);
+  return std::realloc(block, size ? size : 1);
+}
 void rawFree(void*, void* block) {
   if (!block || liesInPythonHeap(block))
     heap().free(block);
-  else
-    host()->releaseText(static_cast<const char*>(block));  // shared_texts.h
+  else if (!host()->releaseText(static_cast<const char*>(block)))
+    std::free(block);
 }
 void* arenaAlloc(void*, std::size_t size) { return heap().allocateArena(size); }
 void arenaFree(void*, void* arena, std::size_t size) { heap().freeArena(arena, size); }

@@ -10,8 +10,9 @@
 //     tells by the missing hash (unicode_modifiable); this one is given its hash at once.
 //   - At its end it frees the text with PyObject_Free(), from 3.13 on with PyMem_Free().
 //     Either is pymalloc's, which does not know the text and hands it on to PyMem_RawFree(),
-//     ours: what does not lie in our range is a shared text. While others are in between that
-//     want to know each block (tracemalloc, memory profilers), nothing is shared.
+//     ours: what does not lie in our range is a shared text, or a block of malloc(). While
+//     others are in between that want to know each block (tracemalloc, memory profilers),
+//     nothing is shared.
 //
 // A constant that something else refers to, another code object or the compiler, stays: `is`
 // would tell the difference. All that tells it is sys.getsizeof(), 24 or 32 bytes

@@ -52,11 +52,14 @@ const char* SharedTexts::share(std::string_view text) {
   return made->bytes();
 }
 
-void SharedTexts::release(const char* shared) {
+// What lies before a block of malloc() is malloc's, which AddressSanitizer guards.
+__attribute__((no_sanitize("address"))) bool SharedTexts::release(const char* shared) {
+  if (reinterpret_cast<const uint64_t*>(shared)[-1] != kMark) return false;
   // Whoever sweeps frees it: here a lock would be needed, which the child of a fork may find
   // taken for ever.
   auto* const text = reinterpret_cast<Text*>(const_cast<char*>(shared)) - 1;
   text->uses.fetch_sub(1, std::memory_order_release);
+  return true;
 }
 
 // Only share() makes a use of none, and it holds the lock.
@@ -69,6 +72,7 @@ void SharedTexts::sweep(Shard& shard) {
     }
     shard.bytes -= text->size;
     next = shard.texts.erase(next);  // first: the set asks for its hash
+    static_cast<volatile uint64_t&>(text->mark) = 0;  // one release too many is no silent one
     std::free(text);
   }
   shard.sweepAt = std::max<std::size_t>(64, shard.texts.size() * 2);

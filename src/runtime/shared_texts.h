@@ -36,8 +36,8 @@ class SharedTexts {
   /// often as this. Null if they are not shared.
   const char* share(std::string_view text);
 
-  /// Gives back what share() gave.
-  static void release(const char* shared);
+  /// Gives back what share() gave. False, and nothing done, for another block of malloc().
+  static bool release(const char* shared);
 
   struct Counts {
     std::size_t texts, bytes;
@@ -49,9 +49,13 @@ class SharedTexts {
  private:
   static constexpr std::size_t kShards = 16;
 
+  // Where malloc() keeps the size of a block, which is never this number.
+  static constexpr uint64_t kMark = 0x7478657464657268;
+
   struct Text {
     std::atomic<uint64_t> uses;
     std::size_t size, hash;
+    uint64_t mark = kMark;  // last: just before the bytes
     char* bytes() { return reinterpret_cast<char*>(this + 1); }
     std::string_view view() const {
       return {reinterpret_cast<const char*>(this + 1), size};

@@ -141,6 +141,28 @@ except AttributeError as error:
 )");
 }
 
+// In plain Python PyMem_RawFree() is free(), and PyMem_Free() and PyObject_Free() hand on to
+// it what is not pymalloc's: there are extensions that rely on it.
+TEST_F(PythonTest, BlocksOfMallocMayBeGivenToPythonsAllocators) {
+  execute(R"(
+import ctypes
+libc = ctypes.CDLL('libc.so.6')
+libc.malloc.restype = ctypes.c_void_p
+python = ctypes.pythonapi
+# The large ones have mappings of their own.
+for size in (1, 24, 500, 5000, 1 << 20):
+    for free in (python.PyMem_RawFree, python.PyMem_Free, python.PyObject_Free):
+        free(ctypes.c_void_p(libc.malloc(ctypes.c_size_t(size))))
+    for realloc in (python.PyMem_RawRealloc, python.PyMem_Realloc, python.PyObject_Realloc):
+        realloc.restype = ctypes.c_void_p
+        block = libc.malloc(ctypes.c_size_t(size))
+        ctypes.memset(block, 7, size)
+        block = realloc(ctypes.c_void_p(block), ctypes.c_size_t(2 * size))
+        assert ctypes.string_at(block, size) == b'\7' * size
+        python.PyMem_RawFree(ctypes.c_void_p(block))
+)");
+}
+
 TEST_F(PythonTest, PendingCallsAreMadeInTheMainThread) {
   execute(R"(
 import ctypes, threading

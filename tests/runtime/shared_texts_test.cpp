@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cstdlib>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
@@ -48,6 +50,15 @@ TEST(SharedTexts, StayUntilTheLastUseIsReleased) {
   SharedTexts::release(kept);
   EXPECT_EQ(texts.counts().uses, 0u);
   ASSERT_NE(texts.share("kept"), nullptr) << "used again, or made again";
+}
+
+TEST(SharedTexts, BlocksOfMallocAreNotTakenForThem) {
+  SharedTexts texts(kEnough);
+  for (const std::size_t size : {1u, 24u, 300u, 1u << 20}) {
+    const std::unique_ptr<void, decltype(&std::free)> block(std::malloc(size), &std::free);
+    EXPECT_FALSE(SharedTexts::release(static_cast<const char*>(block.get())));
+  }
+  EXPECT_TRUE(SharedTexts::release(texts.share("a text")));
 }
 
 TEST(SharedTexts, NeverHoldMoreThanTheirCapacity) {
