@@ -17,8 +17,13 @@ function(multipy_check_standard_library)
   foreach(kind FLAGS DEFINITIONS INCLUDES LINK_OPTIONS LIBRARIES LINK_DIRECTORIES)
     set(CMAKE_REQUIRED_${kind} "")
   endforeach()
+  # add_compile_options() is for targets, which CMake's checks do not look at.
+  get_directory_property(options COMPILE_OPTIONS)
+  list(FILTER options INCLUDE REGEX "^-(stdlib=[a-z+]+|nostdinc[+][+])$")
+  list(JOIN options " " CMAKE_REQUIRED_FLAGS)
   # A variable for each set of flags: the check looks once at each.
-  string(MAKE_C_IDENTIFIER "MULTIPY_LIBSTDCXX_${CMAKE_CXX_COMPILER}_${CMAKE_CXX_FLAGS}" checked)
+  string(CONCAT flags "${CMAKE_CXX_FLAGS}" "${CMAKE_REQUIRED_FLAGS}")
+  string(MAKE_C_IDENTIFIER "MULTIPY_LIBSTDCXX_${CMAKE_CXX_COMPILER}_${flags}" checked)
   check_cxx_source_compiles("
     #include <string>
     #ifndef __GLIBCXX__
@@ -27,8 +32,9 @@ function(multipy_check_standard_library)
     int main() {}" ${checked})
   if(NOT ${checked})
     string(CONCAT problem "C++ is not compiled with libstdc++, which torch was compiled with "
-      "(${CMAKE_CXX_COMPILER}, CMAKE_CXX_FLAGS is '${CMAKE_CXX_FLAGS}'): nothing of it would "
-      "link. Leave out -stdlib=libc++ and the like.")
+      "(${CMAKE_CXX_COMPILER}, CMAKE_CXX_FLAGS is '${CMAKE_CXX_FLAGS}', add_compile_options() "
+      "has '${CMAKE_REQUIRED_FLAGS}'): nothing of it would link. Leave out -stdlib=libc++ and "
+      "the like.")
     set(multipy_problem "${problem}" PARENT_SCOPE)
   endif()
 endfunction()
