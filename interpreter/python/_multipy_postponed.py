@@ -23,7 +23,9 @@ imported them.
 
 Threads: one of them at a time executes groups, since groups need each other in circles.
 The lock for that is of the import system's kind, which sees a deadlock coming and then
-lets the thread have what is there so far, as for any module being imported.
+lets the thread have what is there so far, as for any module being imported. To all other
+threads a group's modules stay postponed until all of them have been executed: a package
+comes first, and what is imported of it later becomes its attribute then.
 """
 
 import opcode
@@ -131,10 +133,9 @@ class Group:
             for module in self._modules:
                 if names_of(module)["__name__"] not in _package.made_by:
                     self._execute(module)
+            for module in self._modules:
+                _settle(module)
             self.done = True
-            for module in self._modules:  # made by now by those
-                if type(module) is Postponed:
-                    _settle(module)
             _package.after(self.name)
             for name in _package.exact:
                 if type(sys.modules.get(name)) is _Exact:
@@ -169,7 +170,7 @@ class Group:
             raise
         finally:
             spec._initializing = False
-        _settle(module)
+        _keep_promises(module)
 
 
 def _execute_parent(name):
@@ -184,9 +185,14 @@ def names_of(module):
 
 
 def _settle(module):
-    """It has been executed: it becomes an ordinary module, and what was promised is kept."""
+    """It becomes an ordinary module."""
     if type(module) is Postponed:  # it may have given itself another class
         _Module.__setattr__(module, "__class__", _Module)
+    _keep_promises(module)  # of one that others have made
+
+
+def _keep_promises(module):
+    """It has been executed: who was promised something gets it."""
     for promised in _promised.pop(names_of(module)["__name__"], {}).values():
         real = _real(promised)
         for names in _slot(promised, "_importers"):

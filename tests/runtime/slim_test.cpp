@@ -212,6 +212,36 @@ importer.join()
             "(True, 2.0)");
 }
 
+// A package is executed before the modules in it, and they become its attributes last.
+TEST(SlimTorch, NobodySeesAPackageWhosePartsAreStillMissing) {
+  const Interpreter slim = interpreter(true);
+  EXPECT_EQ(text(slim, kModules + R"(
+import threading, time
+begun = threading.Event()
+found = []
+def use():
+    begun.wait()
+    try:
+        found.append(torch.autograd.function._functorch.utils.__name__)
+    except AttributeError as error:
+        found.append(error)
+user = threading.Thread(target=use)
+def user_waits():
+    return sys._current_frames()[user.ident].f_code.co_name == "acquire"
+def hook(event, arguments):
+    code = arguments[0] if event == "exec" else None
+    if getattr(code, "co_filename", "").endswith("torch/_functorch/utils.py"):
+        begun.set()
+        while not found and not user_waits(): time.sleep(0.001)
+sys.addaudithook(hook)
+user.start()
+torch.func.vmap(torch.sin)(torch.ones(2))
+user.join()
+)",
+                 "found"),
+            "['torch._functorch.utils']");
+}
+
 // What plain Python finds in torch after `import torch` is found in a slim one as well.
 TEST(SlimTorch, EveryModuleOfTheStartIsReached) {
   const Interpreter usual = interpreter(false);
