@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "interpreter/fork_handlers.h"
+#include "interpreter/fork_mutex.h"
 #include "interpreter/never_destroyed.h"
 
 extern "C" void __cxa_finalize(void* library);
@@ -45,7 +46,7 @@ class ExitFunctions {
   }
 
  private:
-  std::mutex mutex_;
+  ForkMutex mutex_;
   std::vector<ExitFunction> functions_;  // guarded by mutex_
 };
 

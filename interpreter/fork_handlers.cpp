@@ -4,12 +4,17 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <exception>
 #include <mutex>
+#include <optional>
 #include <vector>
 
+#include "interpreter/fork_mutex.h"
 #include "interpreter/host_connection.h"
+#include "interpreter/hurry.h"
 #include "interpreter/never_destroyed.h"
+#include "interpreter/python_heap.h"
 
 namespace multipy {
 namespace {
@@ -19,46 +24,95 @@ using Handler = void (*)();
 struct ForkHandlers {
   Handler prepare, inParent, inChild;
   const void* library;
+  std::uint64_t number;  // from 1
 };
 
-// Locked while a fork of this interpreter is under way, so that the child finds it
-// unlocked whatever other threads did; recursive, since a handler may register another.
-struct Registered {
-  std::recursive_mutex mutex;
-  std::vector<ForkHandlers> handlers;  // guarded by mutex
-  bool toldProcess = false;            // guarded by mutex
+// Handlers run without the lock: they may register others, and wait for threads that do.
+class Registered {
+ public:
+  void add(ForkHandlers handlers) {
+    const std::lock_guard lock(mutex_);
+    handlers.number = last_ + 1;
+    all_.push_back(handlers);
+    ++last_;
+  }
+  void forget(const void* library) {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(all_, [&](const ForkHandlers& each) { return each.library == library; });
+  }
+  std::uint64_t last() {
+    const std::lock_guard lock(mutex_);
+    return last_;
+  }
+  std::optional<ForkHandlers> newestBefore(std::uint64_t number) {
+    const std::lock_guard lock(mutex_);
+    const auto next = std::find_if(all_.rbegin(), all_.rend(),
+                                   [&](const ForkHandlers& each) { return each.number < number; });
+    return next == all_.rend() ? std::nullopt : std::optional(*next);
+  }
+  std::optional<ForkHandlers> oldestAfter(std::uint64_t number) {
+    const std::lock_guard lock(mutex_);
+    const auto next = std::find_if(all_.begin(), all_.end(),
+                                   [&](const ForkHandlers& each) { return each.number > number; });
+    return next == all_.end() ? std::nullopt : std::optional(*next);
+  }
+
+ private:
+  ForkMutex mutex_;
+  std::vector<ForkHandlers> all_;  // by number; guarded by mutex_
+  std::uint64_t last_ = 0;         // guarded by mutex_
 };
 
 Registered& registered() { return neverDestroyed<Registered>(); }
 
-bool isOurFork() { return host()->current() == host()->slot; }
+// Copies: a library that could not be unloaded outlives the host's table.
+int (*current)() = nullptr;
+int slot = -1;
+
+// This thread's fork that is under way, and the handlers that take part in it: those
+// registered meanwhile do not.
+constinit thread_local bool forking = false;
+constinit thread_local std::uint64_t lastOfFork = 0;
 
 void prepare() {
-  if (!isOurFork()) return;
-  Registered& all = registered();
-  all.mutex.lock();
-  for (std::size_t left = all.handlers.size(); left > 0;)
-    if (const Handler handler = all.handlers[--left].prepare) handler();
+  if (current() != slot) return;
+  lastOfFork = registered().last();
+  auto next = registered().newestBefore(lastOfFork + 1);
+  for (; next; next = registered().newestBefore(next->number))
+    if (next->prepare) next->prepare();
+  host()->lockForFork();
+  ForkLock::takeAll();
+  lockHurryForFork();
+  lockPythonHeapForFork();
+  forking = true;
 }
 
-void finish(Handler ForkHandlers::*which) {
-  if (!isOurFork()) return;
-  Registered& all = registered();
-  for (std::size_t i = 0; i < all.handlers.size(); ++i)
-    if (const Handler handler = all.handlers[i].*which) handler();
-  all.mutex.unlock();
+void finish(bool inChild) {
+  if (current() != slot || !forking) return;
+  forking = false;
+  unlockPythonHeapAfterFork(inChild);
+  unlockHurryAfterFork(inChild);
+  ForkLock::giveAllBack(inChild);
+  host()->unlockAfterFork(inChild);
+  auto next = registered().oldestAfter(0);
+  for (; next && next->number <= lastOfFork; next = registered().oldestAfter(next->number))
+    if (const Handler handler = inChild ? next->inChild : next->inParent) handler();
 }
 
-void inParent() { finish(&ForkHandlers::inParent); }
-void inChild() { finish(&ForkHandlers::inChild); }
+void inParent() { finish(false); }
+void inChild() { finish(true); }
 
 }  // namespace
 
-void forgetForkHandlers(const void* library) {
-  Registered& all = registered();
-  const std::lock_guard lock(all.mutex);
-  std::erase_if(all.handlers, [&](const ForkHandlers& each) { return each.library == library; });
+// Taken back by libc when libinterpreter.so is unloaded. (Without memory for it, forks are
+// as they are in a program that knows nothing of them.)
+void watchForks() {
+  current = host()->current;
+  slot = host()->slot;
+  pthread_atfork(prepare, inParent, inChild);
 }
+
+void forgetForkHandlers(const void* library) { registered().forget(library); }
 
 }  // namespace multipy
 
@@ -66,15 +120,8 @@ void forgetForkHandlers(const void* library) {
 // this one in place of the one without "multipy_".
 extern "C" __attribute__((visibility("default"))) int multipy___register_atfork(
     void (*prepare)(), void (*inParent)(), void (*inChild)(), void* library) try {
-  multipy::Registered& all = multipy::registered();
-  const std::lock_guard lock(all.mutex);
-  all.handlers.push_back({prepare, inParent, inChild, library});
-  if (all.toldProcess) return 0;
-  // Taken back by libc when libinterpreter.so is unloaded.
-  const int error = pthread_atfork(multipy::prepare, multipy::inParent, multipy::inChild);
-  all.toldProcess = error == 0;
-  if (error) all.handlers.pop_back();
-  return error;
+  multipy::registered().add({prepare, inParent, inChild, library, 0});
+  return 0;
 } catch (const std::exception&) {
   return ENOMEM;
 }

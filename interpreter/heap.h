@@ -22,6 +22,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <new>
 #include <vector>
 
 namespace multipy {
@@ -51,7 +52,12 @@ class Heap {
   void releaseAll();
 
   void lockForFork() { mutex_.lock(); }
-  void unlockAfterFork() { mutex_.unlock(); }
+  void unlockAfterFork(bool inChild) {
+    if (inChild)
+      new (&mutex_) std::mutex;
+    else
+      mutex_.unlock();
+  }
 
   struct Usage {
     std::size_t blockBytes;  // in allocated blocks, headers included

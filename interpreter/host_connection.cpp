@@ -1,5 +1,7 @@
 #include "interpreter/host_connection.h"
 
+#include "interpreter/fork_handlers.h"
+
 namespace multipy {
 
 namespace {
@@ -7,6 +9,9 @@ const HostServices* services = nullptr;
 }
 
 const HostServices* host() noexcept { return services; }
-void connectHost(const HostServices* given) noexcept { services = given; }
+void connectHost(const HostServices* given) noexcept {
+  services = given;
+  watchForks();
+}
 
 }  // namespace multipy

@@ -108,6 +108,13 @@ struct HostServices {
   /// At the end: no handler of its is called any more. False if one is still running.
   bool (*forgetSignals)(void* context);
 
+  // --- forks (interpreter/fork_handlers.h)
+  /// Just before this interpreter's thread forks, and after it on both sides: locks of the
+  /// host's that the child may come to are this thread's meanwhile. Waits for a library that
+  /// is being loaded, but not for ever.
+  void (*lockForFork)();
+  void (*unlockAfterFork)(bool inChild);
+
   // --- torch
   /// Null until libtorch_python is loaded in this interpreter.
   const TorchPython* (*torchPython)(void* context);

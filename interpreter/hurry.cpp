@@ -97,8 +97,7 @@ void giveUpGilInAHurry() {
 void lockHurryForFork() { ended().mutex.lock(); }
 
 void unlockHurryAfterFork(bool inChild) {
-  ended().mutex.unlock();
-  if (!inChild) return;
+  if (!inChild) return ended().mutex.unlock();
   inAHurry.store(nullptr);
   // The threads that wait there are not in the child, but are counted: the first
   // notification could wait for them to leave.

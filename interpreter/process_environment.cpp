@@ -40,6 +40,8 @@
 #include <string>
 #include <string_view>
 
+#include "interpreter/fork_mutex.h"
+
 extern "C" {
 extern char** __real_environ;  // NOLINT: the linker's name for the C library's
 extern char** __wrap_environ;  // NOLINT: the linker's name for what CPython reads instead
@@ -81,7 +83,7 @@ class OwnVariables {
     return found == entries_.end() ? nullptr : found->second + name.size() + 1;
   }
 
-  /// For execve. Without a lock: in a child of fork() there is nobody to give it back.
+  /// For execve. Without a lock: in a child of vfork() there is nobody to give it back.
   char** all() const noexcept { return published_.load(std::memory_order_acquire); }
 
  private:
@@ -99,7 +101,7 @@ class OwnVariables {
     latest_[++publications_ % latest_.size()] = std::move(array);
   }
 
-  std::mutex mutex_;
+  multipy::ForkMutex mutex_;
   std::map<std::string, const char*, std::less<>> entries_;  // guarded by mutex_
   std::set<std::string> kept_;                               // guarded by mutex_
   std::atomic<char**> published_{nullptr};

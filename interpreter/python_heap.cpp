@@ -2,14 +2,12 @@
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
-#include <unistd.h>
 
 #include <cstdint>
 #include <cstdlib>
 
 #include "interpreter/heap.h"
 #include "interpreter/host_connection.h"
-#include "interpreter/hurry.h"
 
 namespace multipy {
 namespace {
@@ -62,17 +60,7 @@ bool liesInPythonHeap(const void* block) {
 
 void releasePythonHeap() { heap().releaseAll(); }
 
-}  // namespace multipy
+void lockPythonHeapForFork() { heap().lockForFork(); }
+void unlockPythonHeapAfterFork(bool inChild) { heap().unlockAfterFork(inChild); }
 
-// os.fork() while another thread is in the allocator would leave its lock held
-// in the child for ever; glibc does the same for its malloc. So it is with the other lock
-// that threads of Python take.
-extern "C" pid_t __real_fork();
-extern "C" pid_t __wrap_fork() {
-  multipy::lockHurryForFork();
-  multipy::heap().lockForFork();
-  const pid_t pid = __real_fork();
-  multipy::heap().unlockAfterFork();
-  multipy::unlockHurryAfterFork(pid == 0);
-  return pid;
-}
+}  // namespace multipy

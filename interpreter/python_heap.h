@@ -12,6 +12,10 @@ void adoptPythonHeap(void* begin, std::size_t size);
 /// Whether `block` lies in that range, also after its release.
 bool liesInPythonHeap(const void* block);
 
+/// Around a fork; nothing of CPython's memory can be had or given back between the two.
+void lockPythonHeapForFork();
+void unlockPythonHeapAfterFork(bool inChild);
+
 /// After finalisation: all pages go back to the kernel.
 void releasePythonHeap();
 

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <set>
 
+#include "interpreter/fork_mutex.h"
 #include "interpreter/never_destroyed.h"
 
 extern "C" int __real_pthread_key_create(pthread_key_t*, void (*)(void*));
@@ -42,7 +43,7 @@ class ThreadKeys {
   }
 
  private:
-  std::mutex mutex_;
+  ForkMutex mutex_;
   std::set<pthread_key_t> keys_;  // guarded by mutex_
 };
 

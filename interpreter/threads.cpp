@@ -26,6 +26,7 @@
 #include <utility>
 #include <vector>
 
+#include "interpreter/fork_mutex.h"
 #include "interpreter/host_connection.h"
 #include "interpreter/python_version.h"
 
@@ -63,7 +64,7 @@ class StartedThreads {
     });
   }
 
-  std::mutex mutex_;
+  multipy::ForkMutex mutex_;
   std::size_t running_ = 0;    // guarded by mutex_
   std::vector<pid_t> ending_;  // guarded by mutex_; left the function below, perhaps not gone yet
 };

@@ -81,7 +81,7 @@ std::vector<ReportedLibrary> reportIsolation(std::shared_ptr<const IsolationPoli
     throw runtime::LoadError("cannot explain " + path.string() +
                              ": there is no such file; expected a shared library, or a directory "
                              "with some below it");
-  const std::lock_guard lock(LoadingProcess::instance().lock());
+  const LoadingLock lock = LoadingProcess::instance().lock();
   Report report(std::move(policy));
   if (fs::is_directory(path, failed)) {
     for (const fs::path& file : librariesBelow(path)) report.add(file);

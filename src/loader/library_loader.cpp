@@ -97,13 +97,10 @@ void LibraryLoader::prepare(const std::vector<Group>& groups) {
 // symbols: it is found before what they need themselves, as it would be there.
 
 void LibraryLoader::makeGlobal(const Library& library) {
-  const auto isKnown = [&](const Global& each) { return each.handle == library.handle; };
-  if (!library.handle || std::any_of(globals_.begin(), globals_.end(), isKnown)) return;
-  Global global{library.copySoname, library.handle, symbolsOf(library, true)};
-  {
-    std::lock_guard lock(globalsMutex_);
-    globals_.push_back(std::move(global));
-  }
+  if (!library.handle) return;
+  for (const Global& each : globals_)
+    if (each.handle == library.handle) return;
+  globals_.add({library.copySoname, library.handle, symbolsOf(library, true)});
   for (const auto& need : library.needs) {
     if (need.library && need.library->isPrivate()) makeGlobal(*need.library);
   }
@@ -111,9 +108,8 @@ void LibraryLoader::makeGlobal(const Library& library) {
 
 /// Sonames of the copies that `library` finds symbols in though it does not need them.
 std::vector<std::string> LibraryLoader::globalsFor(const Library& library) const {
-  std::lock_guard lock(globalsMutex_);
   std::vector<std::string> sonames;
-  if (globals_.empty()) return sonames;
+  if (globals_.begin() == globals_.end()) return sonames;
   const auto missing = symbolsOf(library, false);
   for (const Global& global : globals_) {
     const bool helps = std::any_of(missing.begin(), missing.end(), [&](const std::string& name) {
@@ -125,7 +121,6 @@ std::vector<std::string> LibraryLoader::globalsFor(const Library& library) const
 }
 
 void* LibraryLoader::globalSymbol(const char* name) const {
-  std::lock_guard lock(globalsMutex_);
   for (const Global& global : globals_) {
     if (global.defines.contains(name)) return ::dlsym(global.handle, name);
   }
@@ -135,9 +130,8 @@ void* LibraryLoader::globalSymbol(const char* name) const {
 // --- stage 3: open
 
 void LibraryLoader::remember(const Library& library, std::size_t pagesShared) {
-  std::lock_guard lock(historyMutex_);
-  history_.push_back({library.file, library.copy ? library.copy->path() : library.file,
-                      library.isolation, library.reason, pagesShared});
+  history_.add({library.file, library.copy ? library.copy->path() : library.file,
+                library.isolation, library.reason, pagesShared});
 }
 
 void LibraryLoader::rememberNeeded(Library& library) {
@@ -271,9 +265,8 @@ void* LibraryLoader::openInterpreter(std::span<const std::byte> bytes) {
                   [&] { return std::vector<std::byte>(bytes.begin(), bytes.end()); });
   const std::size_t pagesShared =
       sharePages(copy->path(), payload_->sharable, original->path(), std::nullopt);
-  std::lock_guard lock(historyMutex_);
-  history_.push_back({kInterpreterFile, copy->path(), Isolation::Private, "is the interpreter",
-                      pagesShared});
+  history_.add({kInterpreterFile, copy->path(), Isolation::Private, "is the interpreter",
+                pagesShared});
   return handle;
 }
 
@@ -319,8 +312,9 @@ std::size_t LibraryLoader::closeAll() {
 }
 
 std::vector<PrivateSpace::Loaded> LibraryLoader::history() const {
-  std::lock_guard lock(historyMutex_);
-  return history_;
+  std::vector<PrivateSpace::Loaded> loaded;
+  for (const PrivateSpace::Loaded& each : history_) loaded.push_back(each);
+  return loaded;
 }
 
 }  // namespace multipy::loader

@@ -8,12 +8,12 @@
 // 1 and 2 may throw and leave nothing behind but copies in the cache. When 3
 // throws, the dependencies opened so far stay for the next try.
 //
-// Threads: guarded by the loading lock (loading_process.h), except history().
+// Threads: guarded by the loading lock (loading_process.h), except history() and
+// globalSymbol().
 #pragma once
 
 #include <cstddef>
 #include <memory>
-#include <mutex>
 #include <set>
 #include <span>
 #include <string>
@@ -22,6 +22,7 @@
 #include "loader/copy_cache.h"
 #include "loader/copy_names.h"
 #include "loader/copy_plan.h"
+#include "loader/growing_list.h"
 #include "loader/library_graph.h"
 #include "loader/loading_process.h"
 #include "loader/private_space.h"
@@ -87,10 +88,8 @@ class LibraryLoader {
     void* handle;
     std::set<std::string, std::less<>> defines;
   };
-  mutable std::mutex globalsMutex_;
-  std::vector<Global> globals_;  // guarded by globalsMutex_
-  mutable std::mutex historyMutex_;
-  std::vector<PrivateSpace::Loaded> history_;  // guarded by historyMutex_
+  GrowingList<Global> globals_;
+  GrowingList<PrivateSpace::Loaded> history_;
 };
 
 }  // namespace multipy::loader

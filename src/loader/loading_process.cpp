@@ -1,6 +1,7 @@
 #include "loader/loading_process.h"
 
 #include <algorithm>
+#include <new>
 
 #include "loader/blake2b.h"
 #include "loader/shared_pages.h"
@@ -32,6 +33,29 @@ Payload::Payload(std::span<const std::byte> bytes, const elf::SharedObject& obje
 LoadingProcess& LoadingProcess::instance() {
   static auto* process = new LoadingProcess;
   return *process;
+}
+
+LoadingLock LoadingProcess::lock() {
+  if (lost_)
+    throw runtime::LoadError(
+        "cannot load a library in this child of fork(): another thread of its parent was loading "
+        "one when the child was made, and did not come to an end. Import what the child needs "
+        "before it is forked off, or start it with the method spawn or forkserver");
+  return LoadingLock(lock_);
+}
+
+bool LoadingProcess::lockForFork(std::chrono::milliseconds patience) {
+  return !lost_ && lock_.try_lock_for(patience);
+}
+
+void LoadingProcess::unlockAfterFork(bool inChild, bool locked) {
+  if (inChild) {
+    // glibc tells by the thread's number whose it is, which is another one now.
+    new (&lock_) LoadingMutex;
+    lost_ = !locked;
+  } else if (locked) {
+    lock_.unlock();
+  }
 }
 
 std::shared_ptr<const Payload> LoadingProcess::payload(std::span<const std::byte> bytes) {

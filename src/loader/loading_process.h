@@ -3,6 +3,7 @@
 // libraries may still load others while the process ends.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <map>
 #include <memory>
@@ -20,6 +21,10 @@
 
 namespace multipy::loader {
 
+/// Recursive: static initialisers may load further libraries.
+using LoadingMutex = std::recursive_timed_mutex;
+using LoadingLock = std::unique_lock<LoadingMutex>;
+
 /// An interpreter payload, read once however many interpreters it becomes.
 struct Payload {
   explicit Payload(std::span<const std::byte> bytes);
@@ -36,9 +41,20 @@ class LoadingProcess {
  public:
   static LoadingProcess& instance();
 
-  /// Serialises all loading. Recursive: static initialisers may load further
-  /// libraries. Everything below is guarded by it.
-  std::recursive_mutex& lock() noexcept { return lock_; }
+  /// Serialises all loading; everything below is guarded by it. Throws LoadError in a child
+  /// that was forked off while another thread had it.
+  [[nodiscard]] LoadingLock lock();
+
+  // --- forks
+  /// Whether this is such a child. What is loaded stays as it is there.
+  bool isLost() const noexcept { return lost_; }
+  /// Just before this thread forks. What is only locked inside of this lock (the caches and
+  /// names of copies, the adapter) is nobody's then either, so a child may load. Whoever has
+  /// it is waited for, since a load ends by itself, but only for `patience`: a static
+  /// initialiser may be waiting for the GIL that this thread has. False: it was not to be had.
+  bool lockForFork(std::chrono::milliseconds patience);
+  /// After it; `locked`: what the other has returned.
+  void unlockAfterFork(bool inChild, bool locked);
 
   LibraryCatalogue& catalogue() noexcept { return catalogue_; }
 
@@ -60,7 +76,8 @@ class LoadingProcess {
     bool taken = false;
     unsigned generation = 0;
   };
-  std::recursive_mutex lock_;
+  LoadingMutex lock_;
+  bool lost_ = false;  // in a child: the lock is held by a thread that is not there
   LibraryCatalogue catalogue_;
   std::map<std::string, std::shared_ptr<const Payload>> payloads_;
   std::map<std::pair<LibraryAdapter*, FileIdentity>, LibraryAdapter::Renames> renames_;

@@ -18,8 +18,6 @@
 namespace multipy::loader {
 namespace {
 
-using LoadingLock = std::lock_guard<std::recursive_mutex>;
-
 constexpr int kExtensionFlags = RTLD_NOW | RTLD_LOCAL;  // as CPython opens extension modules
 
 LoadingProcess& process() { return LoadingProcess::instance(); }
@@ -66,12 +64,16 @@ PrivateSpace::PrivateSpace(int slot, std::shared_ptr<const IsolationPolicy> poli
   if (!policy || !cache) {
     throw runtime::InvalidArgument("a private space needs an isolation policy and a copy cache");
   }
-  LoadingLock lock(process().lock());
+  const LoadingLock lock = process().lock();
   state_ = std::make_unique<State>(slot, std::move(policy), std::move(cache), adapter);
 }
 
 PrivateSpace::~PrivateSpace() {
-  LoadingLock lock(process().lock());
+  if (process().isLost()) {
+    [[maybe_unused]] auto* const kept = state_.release();
+    return;
+  }
+  const LoadingLock lock = process().lock();
   state_.reset();
 }
 
@@ -80,7 +82,7 @@ int PrivateSpace::slot() const noexcept { return state_->slot; }
 std::vector<PrivateSpace::Loaded> PrivateSpace::loaded() const { return state_->loader.history(); }
 
 void* PrivateSpace::loadInterpreter(std::span<const std::byte> payload) {
-  LoadingLock lock(process().lock());
+  const LoadingLock lock = process().lock();
   if (state_->interpreter || state_->unloaded) {
     throw runtime::InternalError("slot " + std::to_string(state_->slot) +
                                  ": libinterpreter.so was loaded before; expected once per space");
@@ -92,7 +94,7 @@ void* PrivateSpace::loadInterpreter(std::span<const std::byte> payload) {
 void PrivateSpace::runDestructors() { state_->loader.runDestructors(); }
 
 std::size_t PrivateSpace::unload() {
-  LoadingLock lock(process().lock());
+  const LoadingLock lock = process().lock();
   if (state_->unloaded) return 0;
   state_->unloaded = true;
   return state_->loader.closeAll();
@@ -129,7 +131,7 @@ void* PrivateSpace::State::openByPath(const std::filesystem::path& file, const R
 }
 
 void* PrivateSpace::load(const std::filesystem::path& library) {
-  LoadingLock lock(process().lock());
+  const LoadingLock lock = process().lock();
   return state_->openByPath(library, nullptr, kExtensionFlags);
 }
 
@@ -174,7 +176,7 @@ void* PrivateSpace::State::openCopy(const std::string& path, int flags) {
 }
 
 void* PrivateSpace::open(const char* name, int flags, const void* caller) {
-  LoadingLock lock(process().lock());
+  const LoadingLock lock = process().lock();
   State& state = *state_;
   state.requireInterpreter(name ? name : "this program");
   if (!name || !*name) return state.interpreter;

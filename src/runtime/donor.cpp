@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "interpreter/fork_mutex.h"
 #include "runtime/embedded_interpreter.h"
 #include "runtime/host_binding.h"
 #include "torch/torch_router.h"
@@ -53,7 +54,7 @@ class DonorCache {
   }
 
  private:
-  mutable std::mutex mutex_;
+  mutable ForkMutex mutex_;
   std::shared_ptr<loader::CopyCache> cache_;  // guarded by mutex_
 };
 

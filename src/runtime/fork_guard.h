@@ -1,14 +1,11 @@
-// Are we in a child of fork() made after multipy was first used?
-//
-// In such a child only the thread that forked exists. The interpreters' GILs may
-// be held, for ever, by threads that do not, and so may any mutex. So nothing may
-// be waited for there, and this must be asked before each operation; it costs one
-// load, since the kernel itself clears the mark in the child.
+// In a child of fork() multipy cannot be used: torch/forked_child.h says why.
 #pragma once
+
+#include "torch/forked_child.h"
 
 namespace multipy::runtime {
 
-bool inForkedChild() noexcept;
+using routing::inForkedChild;
 
 /// Throws HandleError in a forked child; `doing` as in "call a ReplicatedObj".
 void refuseInForkedChild(const char* doing);

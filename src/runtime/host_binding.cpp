@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <exception>
 #include <functional>
 #include <mutex>
@@ -15,7 +16,9 @@
 #include <system_error>
 #include <utility>
 
+#include "interpreter/fork_mutex.h"
 #include "loader/file_io.h"
+#include "loader/loading_process.h"
 #include "multipy/runtime/Exception.h"
 #include "runtime/compiled_texts.h"
 #include "runtime/fork_guard.h"
@@ -181,6 +184,22 @@ int changeSignal(void* context, int number, const struct sigaction* action, stru
 
 bool forgetSignals(void* context) { return forgetSignalActions(binding(context).slot()); }
 
+// To load torch for the first time takes seconds.
+constexpr std::chrono::seconds kPatienceWithLoading{10};
+constinit thread_local bool hasLoadingLock = false;
+
+// The loading lock is the first one: who loads takes others, too. What else a child may come
+// to in here is never waited for (try_to_lock), or is not used there (inForkedChild).
+void lockForFork() {
+  hasLoadingLock = loader::LoadingProcess::instance().lockForFork(kPatienceWithLoading);
+  ForkLock::takeAll();
+}
+
+void unlockAfterFork(bool inChild) {
+  ForkLock::giveAllBack(inChild);
+  loader::LoadingProcess::instance().unlockAfterFork(inChild, hasLoadingLock);
+}
+
 const TorchPython* torchPython(void* context) {
   return routing::torchPython(binding(context).slot());
 }
@@ -221,6 +240,8 @@ HostBinding::HostBinding(loader::PrivateSpace& space, std::shared_ptr<const Modu
   services_.output = giveOutput;
   services_.changeSignal = changeSignal;
   services_.forgetSignals = forgetSignals;
+  services_.lockForFork = lockForFork;
+  services_.unlockAfterFork = unlockAfterFork;
   services_.torchPython = torchPython;
   services_.crossTensor = routing::crossTensor;
   services_.takeTensor = routing::takeTensor;

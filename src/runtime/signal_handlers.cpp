@@ -74,7 +74,8 @@ class Actions {
 
 // Constant-initialised and never destroyed: signals arrive whenever they like. All is
 // changed with the mutex, and what is atomic is read by handlers without it. A table that
-// was made for a slot serves all of its interpreters, one after the other.
+// was made for a slot serves all of its interpreters, one after the other. A child of fork()
+// never takes the mutex (isChild): to start Python is to ask for signals already.
 constinit std::mutex mutex;
 constinit Actions programs;
 constinit std::array<std::atomic<Actions*>, kMaxInterpreters> interpreters{};

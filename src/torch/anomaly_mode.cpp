@@ -13,6 +13,7 @@
 #include <mutex>
 #include <string>
 
+#include "interpreter/fork_mutex.h"
 #include "multipy/runtime/Exception.h"
 #include "torch/ownership.h"
 #include "torch/supported_torch.h"
@@ -74,7 +75,7 @@ class Modes {
     return all;
   }
 
-  std::mutex lock_;  // held to write
+  ForkMutex lock_;  // held to write
   std::array<std::atomic<Mode>, kMaxInterpreters> modes_{};
   std::atomic<Mode> outside_{Mode::Off};  // C++'s, from when the first interpreter switched it on
   bool checksOutside_ = true;             // guarded by lock_

@@ -4,15 +4,16 @@
 
 #include <array>
 #include <chrono>
-#include <condition_variable>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <set>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
+#include "interpreter/fork_mutex.h"
 #include "torch/ownership.h"
 #include "torch/supported_torch.h"
 #include "torch/torch_functions.h"
@@ -46,7 +47,6 @@ class IntroducedFunctions {
     auto made = std::make_shared<const Introduced>(std::move(function));
     const std::lock_guard guard(lock_);
     functions_.emplace(name, std::move(made));
-    added_.notify_all();
   }
 
   std::map<std::string, IntroducedPointer> all() const {
@@ -55,18 +55,25 @@ class IntroducedFunctions {
   }
 
   // A node notes that it has introduced its function just before it does so: another
-  // thread's that has seen the note may be here first.
+  // thread's that has seen the note may be here first. (Which is so rare that it may ask
+  // again and again: a condition variable has a lock of its own, of which forks know nothing.)
   void awaitName(const std::string& name) const {
-    std::unique_lock guard(lock_);
-    added_.wait_for(guard, kPatience, [&] { return functions_.contains(name); });
+    const auto end = std::chrono::steady_clock::now() + kPatience;
+    while (!contains(name) && std::chrono::steady_clock::now() < end)
+      std::this_thread::sleep_for(kPause);
   }
 
  private:
   // (Nothing but C++ runs between the two, and nothing that waits for a GIL.)
   static constexpr std::chrono::seconds kPatience{10};
+  static constexpr std::chrono::microseconds kPause{50};
 
-  mutable std::mutex lock_;
-  mutable std::condition_variable added_;
+  bool contains(const std::string& name) const {
+    const std::lock_guard guard(lock_);
+    return functions_.contains(name);
+  }
+
+  mutable ForkMutex lock_;
   std::map<std::string, IntroducedPointer> functions_;  // guarded by lock_
 };
 

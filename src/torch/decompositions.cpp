@@ -14,6 +14,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "interpreter/fork_mutex.h"
 #include "torch/ownership.h"
 
 namespace multipy::routing {
@@ -60,7 +61,7 @@ class Decompositions {
   }
 
  private:
-  mutable std::shared_mutex lock_;
+  mutable ForkSharedMutex lock_;
   std::array<ByOperator, kMaxInterpreters> all_;  // guarded by lock_
 };
 

@@ -23,6 +23,7 @@
 
 #include "torch/compiled_autograd.h"
 #include "torch/engine_threads.h"
+#include "torch/forked_child.h"
 #include "torch/per_interpreter.h"
 #include "torch/versions/engine_flag.h"
 #include "torch/versions/torch_version.h"
@@ -60,8 +61,10 @@ void startThreadsOnce(int slot, Engine& engine) {
   std::atomic<Engine*>& started = startedEngines()[slot];
   // In a forked child torch makes the engine anew in the same place, without threads.
   if (started.load(std::memory_order_acquire) == &engine && engine.thread_pool_shared_) return;
-  static std::mutex lock;
-  const std::lock_guard guard(lock);
+  // No ForkMutex, for it is held while the engine's threads start, which take the GIL. A
+  // child that another thread's start was interrupted in has one of its own.
+  static std::mutex lock, ofChild;
+  const std::lock_guard guard(inForkedChild() ? ofChild : lock);
   if constexpr (version::kEachEngineStartsItsThreads<Engine>) {
     engine.initialize_device_threads_pool();
   } else {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "interpreter/fork_mutex.h"
 #include "torch/ownership.h"
 
 namespace multipy::routing {
@@ -16,7 +17,7 @@ namespace {
 constexpr int kPatienceMs = 10'000;
 
 struct Threads {
-  std::mutex lock;
+  ForkMutex lock;
   std::array<std::vector<pid_t>, kMaxInterpreters> bySlot;  // guarded by lock
   static Threads& process() {
     static auto* const one = new Threads;

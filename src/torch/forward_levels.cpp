@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "interpreter/fork_mutex.h"
 #include "torch/ownership.h"
 #include "torch/supported_torch.h"
 #include "torch/torch_functions.h"
@@ -56,7 +57,7 @@ class Levels {
   }
 
  private:
-  mutable std::mutex lock_;
+  mutable ForkMutex lock_;
   std::vector<std::shared_ptr<Level>> open_;  // guarded by lock_
 };
 

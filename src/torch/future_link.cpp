@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "interpreter/fork_mutex.h"
 #include "torch/housekeeping.h"
 #include "torch/ownership.h"
 #include "torch/torch_router.h"
@@ -24,7 +25,7 @@ class FutureLink;
 
 // The links that wait. Never destroyed.
 struct WaitingLinks {
-  std::mutex lock;
+  ForkMutex lock;
   std::unordered_set<std::shared_ptr<FutureLink>> links;
   static WaitingLinks& all() {
     static auto* const one = new WaitingLinks;

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "interpreter/fork_mutex.h"
 #include "torch/housekeeping.h"
 #include "torch/ownership.h"
 #include "torch/torch_router.h"
@@ -26,7 +27,7 @@ class GraphLink;
 
 // The links whose graphs are alive. Never destroyed.
 struct LiveLinks {
-  std::mutex lock;
+  ForkMutex lock;
   std::unordered_set<GraphLink*> links;
   static LiveLinks& all() {
     static auto* const one = new LiveLinks;

@@ -15,6 +15,7 @@
 #include <thread>
 
 #include "multipy/runtime/Exception.h"
+#include "torch/forked_child.h"
 #include "torch/ownership.h"
 #include "torch/torch_router.h"
 
@@ -116,12 +117,14 @@ Place& place(int slot, const char* doing) {
 }
 
 bool post(std::shared_ptr<Worker> Place::* which, int slot, Task task) {
-  if (slot < 0 || slot >= kMaxInterpreters) return false;
+  if (slot < 0 || slot >= kMaxInterpreters || inForkedChild()) return false;
   const auto worker = places()[slot].current(which);
   return worker && worker->post(std::move(task));
 }
 
-void run(const std::shared_ptr<Worker>& worker, int slot, const Task& task) {
+void run(std::shared_ptr<Worker> Place::* which, int slot, const char* doing, const Task& task) {
+  Place& entry = place(slot, doing);
+  const auto worker = inForkedChild() ? nullptr : entry.current(which);
   if (worker && worker->isThisThread()) return task();
 
   std::mutex lock;
@@ -158,16 +161,19 @@ Incarnation incarnation(int slot) noexcept {
 DropPermit::DropPermit(Incarnation owner) : slot_(owner.slot) {
   if (slot_ < 0 || slot_ >= kMaxInterpreters) return;
   Place& entry = places()[slot_];
-  entry.drops.lock_shared();
-  granted_ = entry.open && entry.generation == owner.generation;
-  if (!granted_) entry.drops.unlock_shared();
+  locked_ = !inForkedChild();  // (there nobody ends an interpreter)
+  if (locked_) entry.drops.lock_shared();
+  granted_ = entry.open && entry.generation == owner.generation &&
+             (locked_ || Ownership::process().current() == slot_);
+  if (locked_ && !granted_) entry.drops.unlock_shared();
 }
 
 DropPermit::~DropPermit() {
-  if (granted_) places()[slot_].drops.unlock_shared();
+  if (granted_ && locked_) places()[slot_].drops.unlock_shared();
 }
 
 void startInterpreterThreads(int slot) {
+  inForkedChild();  // children from now on are known as such
   Place& entry = place(slot, "starting an interpreter's threads");
   {
     const std::lock_guard guard(entry.lock);
@@ -192,12 +198,11 @@ bool postToOwner(int slot, std::function<void()> task) {
 }
 
 void runHousekeeping(int slot, const std::function<void()>& task) {
-  run(place(slot, "running a task on a housekeeping thread").current(&Place::worker), slot, task);
+  run(&Place::worker, slot, "running a task on a housekeeping thread", task);
 }
 
 void runOwner(int slot, const std::function<void()>& task) {
-  run(place(slot, "running a task on an interpreter's own thread").current(&Place::owner), slot,
-      task);
+  run(&Place::owner, slot, "running a task on an interpreter's own thread", task);
 }
 
 void pauseHousekeeping(int slot, std::chrono::milliseconds atMost) {

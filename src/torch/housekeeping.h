@@ -6,6 +6,10 @@
 // (startInterpreterThreads and so on) stand in torch_router.h; here is what the rest
 // of src/torch needs.
 //
+// A child of fork() has neither of them, and the locks here may be held for ever: what is
+// given to one is refused there, and what belongs to an interpreter can be released by that
+// interpreter's own threads only. None of the locks is touched.
+//
 // Threads: everything from any thread.
 #pragma once
 
@@ -36,6 +40,7 @@ class DropPermit {
  private:
   int slot_;
   bool granted_ = false;
+  bool locked_ = false;
 };
 
 }  // namespace multipy::routing

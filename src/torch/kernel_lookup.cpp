@@ -2,6 +2,7 @@
 
 #include <mutex>
 
+#include "interpreter/fork_mutex.h"
 #include "torch/kernel_route.h"
 #include "torch/registry.h"
 
@@ -79,7 +80,7 @@ class View {
   Registry& registry_ = Registry::process();
   const int slot_;
   const OperatorEntry& entry_;
-  const std::lock_guard<std::mutex> guard_;
+  const std::lock_guard<ForkMutex> guard_;
   // Against C++ libraries that register meanwhile.
   const std::lock_guard<std::mutex> dispatcherGuard_;
 };

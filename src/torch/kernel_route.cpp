@@ -5,6 +5,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "interpreter/fork_mutex.h"
 #include "torch/kernel_lookup.h"
 
 namespace multipy::routing {
@@ -19,7 +20,7 @@ const std::string kDebug = "multipy: routed";
 
 // Kernels taken away while calls were in them: rare, so one place for all cells.
 struct Retired {
-  std::mutex lock;
+  ForkMutex lock;
   std::unordered_map<const KernelCell*, std::vector<std::unique_ptr<const InterpreterKernel>>> kernels;
   static Retired& all() {
     static auto* const one = new Retired;

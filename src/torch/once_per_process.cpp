@@ -13,6 +13,7 @@
 #include <set>
 #include <string>
 
+#include "interpreter/fork_mutex.h"
 #include "torch/ownership.h"
 #include "torch/static_phase.h"
 #include "torch/versions/torch_version.h"
@@ -40,7 +41,7 @@ bool isProcess(int slot) noexcept { return slot < 0 || slot >= kMaxInterpreters;
 using Creators = std::array<std::atomic<OperationCreator>, kMaxInterpreters>;
 
 struct CreatorTable {
-  std::mutex lock;
+  ForkMutex lock;
   std::map<std::string, Creators> byName;  // guarded by lock; entries stay for ever
   static CreatorTable& process() {
     static auto* const one = new CreatorTable;
@@ -131,7 +132,7 @@ void registerHandler(int slot, const std::string* name, void* handler) {
 }
 
 struct OpaqueTypes {
-  std::mutex lock;
+  ForkMutex lock;
   std::map<std::string, std::set<int>> users;  // guarded by lock
   static OpaqueTypes& process() {
     static auto* const one = new OpaqueTypes;

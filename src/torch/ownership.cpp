@@ -25,6 +25,7 @@
 #include <string>
 #include <thread>
 
+#include "interpreter/fork_mutex.h"
 #include "multipy/runtime/Exception.h"
 #include "torch/thread_numbers.h"
 
@@ -93,7 +94,7 @@ struct Ownership::State {
   std::mutex admission;
   std::deque<void*> deadSlices;  // oldest first; guarded by admission
 
-  mutable std::shared_mutex rangesLock;
+  mutable ForkSharedMutex rangesLock;
   std::map<std::uintptr_t, Range> ranges;  // by begin; guarded by rangesLock
   std::atomic<bool> hasRanges{false};
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "interpreter/fork_mutex.h"
 #include "torch/ownership.h"
 #include "torch/supported_torch.h"
 #include "torch/torch_functions.h"
@@ -47,7 +48,7 @@ class Names {
   }
 
  private:
-  mutable std::mutex lock_;
+  mutable ForkMutex lock_;
   std::map<std::string, WeakGroup> groups_;  // guarded by lock_
 };
 

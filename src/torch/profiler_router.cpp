@@ -14,6 +14,7 @@
 #include <set>
 #include <string>
 
+#include "interpreter/fork_mutex.h"
 #include "torch/per_interpreter.h"
 #include "torch/versions/torch_version.h"
 
@@ -79,7 +80,7 @@ class Trace {
   }
 
  private:
-  std::mutex lock_;
+  ForkMutex lock_;
   int holder_ = kNone;  // guarded by lock_
   int running_ = 0;     // traces of the holder's threads; guarded by lock_
 };

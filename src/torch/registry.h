@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "interpreter/fork_mutex.h"
 #include "torch/kernel_route.h"
 #include "torch/ownership.h"
 
@@ -33,7 +34,7 @@ struct Namespace {
 
 /// Never destroyed: registrations are dropped by static destructors too.
 struct Registry {
-  std::mutex lock;  // guards all that follows
+  ForkMutex lock;  // guards all that follows
   // Routes live for ever.
   std::map<std::pair<std::string, c10::DispatchKey>, KernelRoute*> routes;
   std::map<std::string, Definition> definitions;  // by "ns::name.overload"

@@ -22,6 +22,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "interpreter/fork_mutex.h"
 #include "multipy/runtime/Exception.h"
 #include "torch/anomaly_mode.h"
 #include "torch/compiler_interface.h"
@@ -189,7 +190,7 @@ class TorchAdapter final : public loader::LibraryAdapter {
           "loads it (expected: setDonorLoader() was given a function that loads what it is told)");
   }
 
-  std::mutex lock_;
+  ForkMutex lock_;
   std::function<void(const fs::path&)> loadDonor_;   // guarded by lock_
   std::map<FileId, std::string> registering_;        // guarded by lock_
   std::set<std::string> donated_;                    // guarded by lock_

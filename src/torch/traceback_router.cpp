@@ -14,6 +14,7 @@
 #include <mutex>
 #include <string>
 
+#include "interpreter/fork_mutex.h"
 #include "torch/ownership.h"
 #include "torch/process_slots.h"
 #include "torch/versions/torch_version.h"
@@ -94,7 +95,7 @@ void addUnwinder(int slot, void* unwinder) {
 // set them: each call holds its own reference, replacing is under the lock.
 struct Fetchers {
   using Fetcher = std::function<std::string()>;
-  std::mutex lock;
+  ForkMutex lock;
   std::array<std::shared_ptr<const Fetcher>, kMaxInterpreters> bySlot;  // guarded by lock
   static Fetchers& process() {
     static auto* const one = new Fetchers;

@@ -5,8 +5,11 @@
 #include <atomic>
 #include <thread>
 
+#include "../runtime/forked_children.h"
+#include "loader/loading_process.h"
 #include "loader/private_space.h"
 #include "loader/workbench.h"
+#include "multipy/runtime/Exception.h"
 
 namespace multipy::loader::testing {
 namespace {
@@ -89,6 +92,57 @@ TEST_P(LoadingThreadsTest, AllIntoOneSpace) {
   for (int thread = 1; thread < kThreads; ++thread) EXPECT_EQ(handles[thread], handles[0]);
   EXPECT_EQ((*space)->loaded().size(), 2u + kLibraries + 1) << "interpreter, libc, base, libraries";
   EXPECT_EQ((*space)->unload(), 0u);
+}
+
+TEST_P(LoadingThreadsTest, AForkedChildLoadsWhateverOtherThreadsDo) {
+  auto space = newSpace(0);
+  std::atomic<bool> stop{false};
+  std::thread busy([&] {
+    for (int slot = 1; !stop; slot = slot % 9 + 1) {
+      const auto other = newSpace(slot);
+      (*other)->load(libraries_[0]);
+      (*other)->unload();
+    }
+  });
+  LoadingProcess& process = LoadingProcess::instance();
+  for (int fork = 0; fork < 20; ++fork) {
+    const bool locked = process.lockForFork(std::chrono::seconds(60));
+    EXPECT_TRUE(locked);
+    testing_support::expectChildrenToEnd(1, [&] {
+      process.unlockAfterFork(true, locked);
+      return call((*space)->load(libraries_[0]), "get") == 1 ? 0 : 1;
+    });
+    process.unlockAfterFork(false, locked);
+  }
+  stop = true;
+  busy.join();
+}
+
+TEST_P(LoadingThreadsTest, AChildForkedOffDuringALongLoadSaysThatItCannotLoad) {
+  auto space = newSpace(0);
+  LoadingProcess& process = LoadingProcess::instance();
+  std::atomic<bool> loading = false, leave = false;
+  std::thread busy([&] {
+    const LoadingLock lock = process.lock();
+    loading = true;
+    while (!leave) std::this_thread::yield();
+  });
+  while (!loading) std::this_thread::yield();
+  const bool locked = process.lockForFork(std::chrono::milliseconds(1));
+  EXPECT_FALSE(locked);
+  testing_support::expectChildrenToEnd(1, [&] {
+    process.unlockAfterFork(true, locked);
+    try {
+      (*space)->load(libraries_[0]);
+    } catch (const runtime::LoadError& error) {
+      return std::string(error.what()).find("in this child of fork()") == std::string::npos;
+    }
+    return true;
+  });
+  process.unlockAfterFork(false, locked);
+  leave = true;
+  busy.join();
+  EXPECT_EQ(call((*space)->load(libraries_[0]), "get"), 1);
 }
 
 }  // namespace

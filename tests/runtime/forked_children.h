@@ -7,14 +7,18 @@
 
 namespace multipy::testing_support {
 
-/// Forks so often, one after the other; `work` returns what is wrong in the child: 0.
+/// Forks so often, one after the other; `work` returns what is wrong in the child: 0. One that
+/// waits is ended by its alarm.
 inline void expectChildrenToEnd(int forks, const auto& work) {
   for (int fork = 0; fork < forks; ++fork) {
     const pid_t child = ::fork();
-    if (child == 0) ::_exit(work());
+    if (child == 0) {
+      ::alarm(10);
+      ::_exit(work());
+    }
     int status;
     ASSERT_EQ(::waitpid(child, &status, 0), child);
-    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    ASSERT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
   }
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <thread>
 
+#include "../runtime/forked_children.h"
 #include "multipy/runtime/Exception.h"
 #include "torch/ownership.h"
 #include "torch/torch_router.h"
@@ -160,6 +161,42 @@ TEST_F(Housekeeping, CloseRunsWhatIsQueuedFirst) {
   postHousekeeping(slot, [&] { permitted = static_cast<bool>(DropPermit(incarnation(slot))); });
   closeDrops(slot);
   EXPECT_TRUE(permitted);
+}
+
+// Which has none of the threads; whoever was in a lock of theirs is in it for ever.
+TEST_F(Housekeeping, AForkedChildIsRefusedAndDoesNotWait) {
+  std::atomic<bool> stop{false};
+  std::thread posting([&] {
+    while (!stop) runHousekeeping(slot, [] {});
+  });
+  std::thread closing([&] {
+    while (!stop) closeDrops(slot);
+  });
+  testing_support::expectChildrenToEnd(50, [&] {
+    int wrong = postHousekeeping(slot, [] {}) || postToOwner(slot, [] {});
+    try {
+      runHousekeeping(slot, [] {});
+      ++wrong;
+    } catch (const runtime::HandleError&) {
+    }
+    wrong += static_cast<bool>(DropPermit(incarnation(slot)));
+    return wrong;
+  });
+  stop = true;
+  posting.join();
+  closing.join();
+}
+
+TEST_F(Housekeeping, AForkedChildReleasesWhatIsItsInterpreters) {
+  Ownership::setCurrent(slot);
+  const int other = Ownership::process().admit();
+  startInterpreterThreads(other);
+  testing_support::expectChildrenToEnd(1, [&] {
+    return !DropPermit(incarnation(slot)) + static_cast<bool>(DropPermit(incarnation(other)));
+  });
+  stopInterpreterThreads(other);
+  Ownership::process().release(other);
+  Ownership::setCurrent(kNone);
 }
 
 TEST_F(Housekeeping, ManyThreadsPost) {
