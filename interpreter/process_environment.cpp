@@ -128,6 +128,36 @@ char* const* inherited(char* const* variables) {
 
 bool isVariableName(const char* name) { return name && *name && !std::strchr(name, '='); }
 
+/// `start(path)` with `file` in one directory of one's own PATH after the other, until it is
+/// there: 0 or an errno value, as `start` gives it. (The C library's execvpe() and
+/// posix_spawnp() go along the process's PATH.) Without the heap and without a lock, as in
+/// OwnVariables::all(): children of vfork() come here.
+template <class Start>
+int alongOwnPath(const char* file, const Start& start) {
+  if (std::strchr(file, '/')) return start(file);
+  if (!*file) return ENOENT;
+  std::string_view path = "/bin:/usr/bin";  // where there is none, as confstr(_CS_PATH)
+  for (char** entry = own->all(); *entry; ++entry)
+    if (std::strncmp(*entry, "PATH=", 5) == 0) path = *entry + 5;
+  const std::size_t length = std::strlen(file);
+  auto* const whole = static_cast<char*>(alloca(path.size() + length + 2));
+  bool refused = false;
+  for (;;) {
+    const std::string_view directory = path.substr(0, path.find(':'));
+    char* end = whole + directory.copy(whole, directory.size());
+    if (!directory.empty()) *end++ = '/';  // an empty one is the current
+    std::memcpy(end, file, length + 1);
+    const int error = start(whole);
+    if (error == EACCES)
+      refused = true;
+    else if (error != ENOENT && error != ENOTDIR && error != ESTALE && error != ENODEV &&
+             error != ETIMEDOUT)
+      return error;
+    if (directory.size() == path.size()) return refused ? EACCES : error;
+    path.remove_prefix(directory.size() + 1);
+  }
+}
+
 // Private libraries change variables without the GIL.
 void show(char** variables) { std::atomic_ref(__wrap_environ).store(variables); }
 
@@ -222,35 +252,12 @@ static int execOwnOrShell(const char* file, char* const arguments[]) {
   return execOwn(words[0], words);
 }
 
-/// execvp() along one's own PATH: the C library's execvpe() goes along the process's.
-/// Without the heap and without a lock, as in execWords() and all().
+/// As execvp().
 static int execAlongOwnPath(const char* file, char* const arguments[]) {
-  if (std::strchr(file, '/')) return execOwnOrShell(file, arguments);
-  if (!*file) {
-    errno = ENOENT;
-    return -1;
-  }
-  std::string_view path = "/bin:/usr/bin";  // where there is none, as confstr(_CS_PATH)
-  for (char** entry = own->all(); *entry; ++entry)
-    if (std::strncmp(*entry, "PATH=", 5) == 0) path = *entry + 5;
-  const std::size_t length = std::strlen(file);
-  auto* const whole = static_cast<char*>(alloca(path.size() + length + 2));
-  bool refused = false;
-  for (;;) {
-    const std::string_view directory = path.substr(0, path.find(':'));
-    char* end = whole + directory.copy(whole, directory.size());
-    if (!directory.empty()) *end++ = '/';  // an empty one is the current
-    std::memcpy(end, file, length + 1);
-    execOwnOrShell(whole, arguments);
-    if (errno == EACCES)
-      refused = true;
-    else if (errno != ENOENT && errno != ENOTDIR && errno != ESTALE && errno != ENODEV &&
-             errno != ETIMEDOUT)
-      return -1;
-    if (directory.size() == path.size()) break;
-    path.remove_prefix(directory.size() + 1);
-  }
-  if (refused) errno = EACCES;
+  errno = alongOwnPath(file, [&](const char* path) {
+    execOwnOrShell(path, arguments);
+    return errno;
+  });
   return -1;
 }
 
@@ -267,7 +274,11 @@ int __wrap_posix_spawn(pid_t* child, const char* file, const posix_spawn_file_ac
 int __wrap_posix_spawnp(pid_t* child, const char* file, const posix_spawn_file_actions_t* actions,
                         const posix_spawnattr_t* attributes, char* const arguments[],
                         char* const variables[]) {
-  return __real_posix_spawnp(child, file, actions, attributes, arguments, inherited(variables));
+  if (!own)
+    return __real_posix_spawnp(child, file, actions, attributes, arguments, inherited(variables));
+  return alongOwnPath(file, [&](const char* path) {
+    return __real_posix_spawn(child, path, actions, attributes, arguments, variables);
+  });
 }
 
 // Unlike the C library's it leaves the signals alone, which are the host's.

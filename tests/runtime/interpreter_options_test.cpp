@@ -183,6 +183,16 @@ words = (ctypes.c_char_p * 3)(b'only_in_own_path', b'given')
 assert exec_in_child(lambda *_: c.execvp(words[0], words)) == 0
 assert exec_in_child(c.execlp, words[0], words[0], b'given') == 0
 assert exec_in_child(c.execlp, b'sh', b'sh') == 9
+with open(folder + '/spawned', 'w') as script:
+    script.write('#!/bin/sh\ntest "$1" = given')
+os.chmod(script.name, 0o700)
+child = os.posix_spawnp('spawned', ['spawned', 'given'], os.environ)
+assert os.waitpid(child, 0)[1] == 0
+try:
+    os.posix_spawnp('sh', ['sh'], os.environ)
+    raise AssertionError('found along the PATH of the process')
+except FileNotFoundError:
+    pass
 shutil.rmtree(folder)
 assert c.putenv(ctypes.create_string_buffer(b'PUT')) == 0 and c.getenv(b'PUT') is None
 assert c.clearenv() == 0 and c.getenv(b'WHOSE') is None
