@@ -208,8 +208,14 @@ class Postponed(_Module):
             return Postponed
         names = names_of(self)
         group = Group.of(names["__name__"])
-        if group.executor == get_ident() and group.has_begun(names["__name__"]):
-            return _Module.__getattribute__(self, name)
+        # It has been executed, or this thread is at it. (Its group is being executed, or
+        # stopped halfway with an exception: then what is missing is tried once more.)
+        if group.has_begun(names["__name__"]) and group.executor in (None, get_ident()):
+            try:
+                return _Module.__getattribute__(self, name)
+            except AttributeError:
+                if group.executor is not None:
+                    raise
         if name in _ITS_OWN and name in names:
             return names[name]
         if get_ident() not in _executing:

@@ -27,7 +27,7 @@ _GROUPS = {
         torch._functorch torch._higher_order_ops torch._native torch._prims torch._refs
         torch._library.fake_profile torch._prims_common.wrappers torch._meta_registrations
         torch._subclasses torch.export torch.func torch.fx torch.nested torch.utils._debug_mode
-        torch.utils._thunk""",
+        torch.utils._thunk torch.utils.checkpoint""",
     "operators": "torch._library.custom_ops torch._library.infer_schema torch._library.triton",
     "distributed": """torch._C._distributed_autograd torch._C._distributed_c10d
         torch._C._distributed_rpc torch.distributed torch.monitor torch.nn.parallel""",
@@ -43,8 +43,7 @@ _ALONE = """
     torch.mps torch.mtia torch.optim torch.package torch.profiler torch.quasirandom torch.signal
     torch.sparse torch.special torch.testing torch.utils._appending_byte_serializer
     torch.utils._content_store torch.utils.backend_registration torch.utils.bundled_inputs
-    torch.utils.checkpoint torch.utils.cpp_extension torch.utils.data torch.utils.model_zoo
-    torch.xpu torchgen
+    torch.utils.cpp_extension torch.utils.data torch.utils.model_zoo torch.xpu torchgen
     argparse asyncio email http importlib.metadata._adapters shutil ssl tarfile tempfile timeit
     tqdm unittest urllib
     numpy.ctypeslib numpy.fft numpy.ma numpy.polynomial numpy.random

@@ -152,6 +152,8 @@ INSTANTIATE_TEST_SUITE_P(
             "(isinstance(model, torch.jit.ScriptModule), model(torch.ones(2)))"},
         Use{"IsInstance", "",
             "(isinstance(1, torch.nn.DataParallel), torch.nn.DataParallel.__name__)"},
+        Use{"Checkpoint", "x = torch.ones(2, requires_grad=True)",
+            "torch.utils.checkpoint.checkpoint(torch.sin, x, use_reentrant=False)"},
         Use{"Distributed", "import torch.distributed as d",
             "(d.is_available(), d.is_initialized(), d.ReduceOp.SUM)"},
         Use{"Generator", "g = torch.Generator().manual_seed(3)", "torch.rand(2, generator=g)"}),
