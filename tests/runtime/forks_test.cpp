@@ -177,6 +177,28 @@ def fork_twice():
   run(manager, "fork_twice");
 }
 
+// An import asks for registered modules first, whatever other interpreters import.
+TEST(Forks, ImportWhileOtherInterpretersDo) {
+  InterpreterManager manager(2);
+  manager.registerModuleSource("forks", std::string(kForks) + R"(
+def import_absent():
+    for number in range(200):
+        try:
+            __import__(f'absent{number}')
+        except ModuleNotFoundError:
+            pass
+def import_in_children():
+    fork_and(import_absent)
+)");
+  manager.registerModuleSource("looks", R"(
+from _multipy_host import module_source  # what an import asks, and nothing else
+def look():
+    for number in range(100_000):
+        module_source('absent')
+)");
+  runBeside(manager, "import_in_children");
+}
+
 TEST(Forks, LoadLibrariesWhileOtherInterpretersDo) {
   InterpreterManager manager(2);
   manager.registerModuleSource("forks", std::string(kForks) + R"(

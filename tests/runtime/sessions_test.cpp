@@ -1,7 +1,6 @@
 // Sessions: reservations of interpreters, from one thread and from many.
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <set>
 #include <thread>
 #include <vector>
@@ -244,45 +243,6 @@ TEST(Sessions, ModulesAreRegisteredWhileOthersImport) {
     EXPECT_EQ(I.global(("late" + std::to_string(i)).c_str(), "value").toIValue().toInt(), i);
   }
   writer.join();
-}
-
-// An import asks for registered modules first, whatever other interpreters import.
-TEST(Sessions, ChildrenOfForkImportWhileOtherInterpretersDo) {
-  InterpreterManager manager(2);
-  manager.registerModuleSource("forks", R"(
-import os, signal
-def fork_and_import():
-    for _ in range(40):
-        child = os.fork()
-        if child == 0:
-            signal.alarm(20)  # ends one that waits
-            for number in range(200):
-                try:
-                    __import__(f'absent{number}')
-                except ModuleNotFoundError:
-                    pass
-            os._exit(0)
-        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-        assert status == 0, status
-)");
-  manager.registerModuleSource("looks", R"(
-from _multipy_host import module_source  # what an import asks, and nothing else
-def look():
-    for number in range(100_000):
-        module_source('absent')
-)");
-  std::atomic<bool> stop{false};
-  std::thread other([&] {
-    auto I = manager.allInstances()[1].acquireSession();
-    Obj look = I.global("looks", "look");
-    while (!stop) look({});
-  });
-  {
-    auto I = manager.allInstances()[0].acquireSession();
-    EXPECT_NO_THROW(I.global("forks", "fork_and_import")({}));
-  }
-  stop = true;
-  other.join();
 }
 
 // What a class derived from the ancestor's session could do.
