@@ -158,18 +158,14 @@ Incarnation incarnation(int slot) noexcept {
   return {slot, Ownership::process().generation(slot)};
 }
 
-DropPermit::DropPermit(Incarnation owner) : slot_(owner.slot) {
-  if (slot_ < 0 || slot_ >= kMaxInterpreters) return;
-  Place& entry = places()[slot_];
-  locked_ = !inForkedChild();  // (there nobody ends an interpreter)
-  if (locked_) entry.drops.lock_shared();
+DropPermit::DropPermit(Incarnation owner) {
+  if (owner.slot < 0 || owner.slot >= kMaxInterpreters) return;
+  Place& entry = places()[owner.slot];
+  const bool inChild = inForkedChild();  // where nobody ends an interpreter
+  if (!inChild) lock_ = std::shared_lock(entry.drops);
   granted_ = entry.open && entry.generation == owner.generation &&
-             (locked_ || Ownership::process().current() == slot_);
-  if (locked_ && !granted_) entry.drops.unlock_shared();
-}
-
-DropPermit::~DropPermit() {
-  if (granted_ && locked_) places()[slot_].drops.unlock_shared();
+             (!inChild || Ownership::process().current() == owner.slot);
+  if (!granted_) lock_ = {};
 }
 
 void startInterpreterThreads(int slot) {

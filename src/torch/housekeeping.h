@@ -14,6 +14,7 @@
 #pragma once
 
 #include <cstdint>
+#include <shared_mutex>
 
 namespace multipy::routing {
 
@@ -32,15 +33,13 @@ Incarnation incarnation(int slot) noexcept;
 class DropPermit {
  public:
   explicit DropPermit(Incarnation owner);
-  ~DropPermit();
   DropPermit(const DropPermit&) = delete;
   DropPermit& operator=(const DropPermit&) = delete;
   explicit operator bool() const noexcept { return granted_; }
 
  private:
-  int slot_;
+  std::shared_lock<std::shared_mutex> lock_;  // none in a forked child
   bool granted_ = false;
-  bool locked_ = false;
 };
 
 }  // namespace multipy::routing
