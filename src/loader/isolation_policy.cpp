@@ -51,7 +51,6 @@ constexpr std::array kSharedNames = {
     SharedName{"libtorch_global_deps.so*", kTorch},
     SharedName{"libc10*.so*", kTorch},
     SharedName{"libcaffe2*.so*", kTorch},
-    SharedName{"libshm.so*", kTorch},
     SharedName{"libcuda.so*", kCuda},
     SharedName{"libcudart*.so*", kCuda},
     SharedName{"libcublas*.so*", kCuda},
@@ -70,6 +69,12 @@ constexpr std::array kSharedNames = {
     SharedName{"libnvshmem*.so*", kCuda},
     SharedName{"libnvidia*.so*", kCuda},
 };
+
+/// torch's shared memory between processes. It keeps a list of connections and the path of
+/// the program that it starts in variables without a lock, since Python's GIL is all the lock
+/// they need. `import torch` sets that path: shared, N interpreters that import torch at once
+/// free the same string.
+constexpr std::string_view kGuardedByGil = "libshm.so*";
 
 bool matches(const std::string& pattern, const std::filesystem::path& library) {
   const std::string subject =
@@ -174,6 +179,9 @@ Verdict IsolationPolicy::decide(const std::filesystem::path& library, const std:
   if (!apiUse.empty()) return {Isolation::Private, apiUse};
   if (needsPrivate) {
     return {Isolation::Private, "needs a library that uses the CPython C API"};
+  }
+  if (::fnmatch(kGuardedByGil.data(), library.filename().c_str(), 0) == 0) {
+    return {Isolation::Private, "is torch's, but relies on its callers' GIL"};
   }
   if (liesInTorchLib(library)) {
     return {Isolation::Shared, "lies in torch/lib and does not use the CPython C API"};

@@ -2,8 +2,8 @@
 // process: the one place where this is decided.
 //
 // Default rule (docs/isolation.md has the measurements behind it):
-//   shared  system libraries; libtorch*, libc10*, libshm and what else lies in
-//           torch/lib, except libtorch_python and what needs it; libcuda*,
+//   shared  system libraries; libtorch*, libc10* and what else lies in torch/lib,
+//           except libtorch_python and what needs it, and libshm; libcuda*,
 //           libcudart*, libnv*, libcu* of the nvidia packages; libgomp/libomp/
 //           libiomp5 (static TLS and pthread keys run out: one OpenMP runtime)
 //   private everything else that lives in the environment (site-packages,

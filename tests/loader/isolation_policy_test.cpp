@@ -43,11 +43,17 @@ TEST(IsolationPolicyTest, WhatUsesTheCApiIsPrivateAnywhere) {
   EXPECT_TRUE(isPrivate(policy, kPackages + "/torch/lib/libneedsit.so", kNoUse, true));
 }
 
+TEST(IsolationPolicyTest, WhatTheGilGuardsIsPrivate) {
+  const auto policy = newPolicy();
+  EXPECT_TRUE(isPrivate(policy, kPackages + "/torch/lib/libshm.so"));
+  EXPECT_TRUE(isPrivate(policy, "/usr/lib/x86_64-linux-gnu/libshm.so.2.6"));
+}
+
 TEST(IsolationPolicyTest, TorchCudaOpenMpAndTheRuntimeAreShared) {
   const auto policy = newPolicy();
   for (const std::string library :
        {"/torch/lib/libtorch.so", "/torch/lib/libtorch_cpu.so", "/torch/lib/libtorch_cuda.so",
-        "/torch/lib/libc10.so", "/torch/lib/libc10_cuda.so", "/torch/lib/libshm.so",
+        "/torch/lib/libc10.so", "/torch/lib/libc10_cuda.so",
         "/torch/lib/libtorch_global_deps.so", "/torch/lib/libanything.so",
         "/torch/lib/libgomp.so.1", "/scikit_learn.libs/libgomp-e985bcbb.so.1.0.0",
         "/faiss_cpu.libs/libgomp-24e2ab19.so.1.0.0", "/lightgbm/libomp.so", "/mkl/libiomp5.so",

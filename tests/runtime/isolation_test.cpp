@@ -7,6 +7,8 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <thread>
+#include <vector>
 
 #include "expect_error.h"
 #include "multipy/runtime/Exception.h"
@@ -70,6 +72,28 @@ TEST_F(IsolationTest, OfALibraryAndWhatItNeeds) {
   const auto& searched = middle.missing[0].searched;
   EXPECT_EQ(std::count(searched.begin(), searched.end(), "/no/such/middle"), 1);
   EXPECT_EQ(std::count(searched.begin(), searched.end(), "ld.so.cache"), 1);
+}
+
+// torch's shared memory between processes: `import torch` sets a std::string in it, which
+// nothing guards but the GIL. Shared, this ends with "chunk detected in tcache".
+TEST_F(IsolationTest, LibshmIsSetByInterpretersAtOnce) {
+  InterpreterManager manager(4);
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i)
+    threads.emplace_back([&manager, i] {
+      const auto I = manager.allInstances()[i].acquireSession();
+      const auto dictionary = I.global("builtins", "dict")(std::vector<Obj>());
+      I.global("builtins", "exec")(std::vector<Obj>{I.fromIValue(R"(
+import ctypes, importlib.util, os
+(folder,) = importlib.util.find_spec('torch').submodule_search_locations
+library = ctypes.CDLL(os.path.join(folder, 'lib', 'libshm.so'))
+initialise = library._Z11libshm_initPKc
+path = os.fsencode(os.path.join(folder, 'bin', 'torch_shm_manager'))
+for _ in range(100_000):
+    initialise(path)
+)"), dictionary});
+    });
+  for (std::thread& each : threads) each.join();
 }
 
 TEST_F(IsolationTest, OfADirectoryWithABrokenOne) {
