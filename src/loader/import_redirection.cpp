@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstdint>
@@ -37,7 +38,9 @@ using Words = std::vector<std::uintptr_t*>;
 // One loaded object, by what its dynamic section says. glibc has relocated it,
 // so its tables are well formed. On most machines glibc has also made the
 // addresses in the dynamic section absolute, but not in every object (the vDSO's
-// is read-only): both are understood.
+// is read-only): both are understood. An absolute one lies inside the loaded object.
+// (To be larger than the base tells nothing: Valgrind loads libraries of hundreds of
+// megabytes at 100 MB, and one that is linked for a high address has a small base.)
 class LoadedObject {
  public:
   explicit LoadedObject(const dl_phdr_info& info)
@@ -76,25 +79,42 @@ class LoadedObject {
  private:
   template <typename T>
   T* at(std::uintptr_t offset) const {
-    return reinterpret_cast<T*>(offset < base_ ? base_ + offset : offset);
+    return reinterpret_cast<T*>(base_ + offset);
+  }
+
+  bool contains(std::uintptr_t address) const {
+    return std::any_of(headers_.begin(), headers_.end(), [&](const ElfW(Phdr) & header) {
+      return header.p_type == PT_LOAD && address - (base_ + header.p_vaddr) < header.p_memsz;
+    });
   }
 
   void readDynamic(const ElfW(Dyn) * entry) {
-    const ElfW(Rela)*jumps = nullptr, *relocations = nullptr;
+    struct {
+      std::uintptr_t jumps = 0, relocations = 0, symbols = 0, strings = 0;
+    } tables;
     std::size_t jumpsSize = 0, relocationsSize = 0;
     for (; entry->d_tag != DT_NULL; ++entry) {
       switch (entry->d_tag) {
-        case DT_JMPREL: jumps = at<const ElfW(Rela)>(entry->d_un.d_ptr); break;
+        case DT_JMPREL: tables.jumps = entry->d_un.d_ptr; break;
         case DT_PLTRELSZ: jumpsSize = entry->d_un.d_val; break;
-        case DT_RELA: relocations = at<const ElfW(Rela)>(entry->d_un.d_ptr); break;
+        case DT_RELA: tables.relocations = entry->d_un.d_ptr; break;
         case DT_RELASZ: relocationsSize = entry->d_un.d_val; break;
-        case DT_SYMTAB: symbols_ = at<const ElfW(Sym)>(entry->d_un.d_ptr); break;
-        case DT_STRTAB: strings_ = at<const char>(entry->d_un.d_ptr); break;
+        case DT_SYMTAB: tables.symbols = entry->d_un.d_ptr; break;
+        case DT_STRTAB: tables.strings = entry->d_un.d_ptr; break;
         default: break;
       }
     }
-    if (jumps) jumps_ = {jumps, jumpsSize / sizeof(ElfW(Rela))};
-    if (relocations) relocations_ = {relocations, relocationsSize / sizeof(ElfW(Rela))};
+    if (!tables.symbols || !tables.strings) return;
+    // The first table lies at the object's beginning: as an offset it is no address in it.
+    const std::uintptr_t bias = contains(std::min(tables.symbols, tables.strings)) ? 0 : base_;
+    symbols_ = reinterpret_cast<const ElfW(Sym)*>(bias + tables.symbols);
+    strings_ = reinterpret_cast<const char*>(bias + tables.strings);
+    const auto table = [bias](std::uintptr_t begin, std::size_t bytes) {
+      return std::span(reinterpret_cast<const ElfW(Rela)*>(bias + begin),
+                       begin ? bytes / sizeof(ElfW(Rela)) : 0);
+    };
+    jumps_ = table(tables.jumps, jumpsSize);
+    relocations_ = table(tables.relocations, relocationsSize);
   }
 
   const std::uintptr_t base_;

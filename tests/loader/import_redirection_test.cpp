@@ -4,6 +4,7 @@
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <array>
@@ -63,6 +64,19 @@ TEST_F(ImportRedirectionTest, LeadsCallsOfAllKindsOfTables) {
     EXPECT_EQ(viaPointer(called), 2);
     ::dlclose(called);
   }
+}
+
+// As those of a large library are that Valgrind has loaded at a low address.
+TEST_F(ImportRedirectionTest, WhereOffsetsAreLargerThanTheBase) {
+  const auto wished = reinterpret_cast<void*>(0x600000000000);
+  void* const taken = ::mmap(wished, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_EQ(taken, wished) << "or the library would get it, and a base of 0";
+  void* const called = load("wanted-high.so", "-Wl,-Ttext-segment=0x600000000000");
+  EXPECT_GE(redirect(), 1u);
+  EXPECT_EQ(call(called, "call"), 2);
+  EXPECT_EQ(viaPointer(called), 2);
+  ::dlclose(called);
+  ::munmap(taken, 4096);
 }
 
 TEST_F(ImportRedirectionTest, BeforeTheFirstCallThatWouldBindIt) {
