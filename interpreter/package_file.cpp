@@ -19,19 +19,18 @@ struct PackageFile {
 
 PackageFile* file(PyObject* self) { return reinterpret_cast<PackageFile*>(self); }
 
-// Reads at the file's position, without the GIL; -1 with OSError set.
+// Reads at the file's position; -1 with OSError set. With the GIL: torch's reader calls this
+// with a lock of its own, for which another thread may wait that has the GIL.
 Py_ssize_t readSome(PackageFile* self, char* into, Py_ssize_t wanted) {
   const Py_ssize_t n = std::clamp<Py_ssize_t>(self->size - self->position, 0, wanted);
   if (n == 0) return 0;
   std::string error;
   std::size_t got = 0;
-  Py_BEGIN_ALLOW_THREADS
   try {
     got = (*self->reader)->read(self->position, into, n, "reading a torch.package");
   } catch (const std::exception& e) {
     error = e.what();
   }
-  Py_END_ALLOW_THREADS
   if (error.empty() && got == 0)
     error = "the package ends at byte " + std::to_string(self->position) + ", expected " +
             std::to_string(self->size) + " bytes: it was truncated after it had been opened";

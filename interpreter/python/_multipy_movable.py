@@ -4,6 +4,8 @@ Storages (the bytes of tensors) and TorchScript modules are not pickled: they
 are handed over aside, by reference, so that N interpreters share one copy.
 """
 
+import _thread
+import functools
 import io
 import pickle
 import sys
@@ -105,11 +107,62 @@ def load(data, storages, values, package_importer, uses_torch):
     return unpickler.load()
 
 
+@functools.cache
+def _importer_class():
+    from torch.package import PackageImporter
+    from torch.package.package_importer import _package_imported_modules
+
+    class Importer(PackageImporter):
+        """One that several threads may use at once, as they may Python's own.
+
+        torch's is for one thread: it hands out modules whose code still runs, and keeps what
+        load_pickle() needs in variables of the importer.
+        """
+
+        def __init__(self, file):
+            self._loading = _thread.RLock()
+            self._under_way = set()  # names; guarded by _loading
+            self._executed = set()
+            super().__init__(file)
+
+        def _find_and_load(self, name):
+            if name in self._executed:
+                return super()._find_and_load(name)
+            with self._loading:
+                if name in self._under_way:  # modules that import each other
+                    return super()._find_and_load(name)
+                self._under_way.add(name)
+                try:
+                    module = super()._find_and_load(name)
+                except BaseException:
+                    self._forget(name)
+                    raise
+                finally:
+                    self._under_way.discard(name)
+                self._executed.add(name)
+                return module
+
+        def _forget(self, name):
+            """Whoever asks again for a module whose code has raised gets to see why."""
+            module = self.modules.get(name)
+            if module is None or module.__loader__ is not self:
+                return
+            del self.modules[name]
+            _package_imported_modules.pop(module.__name__, None)
+            parent, _, child = name.rpartition(".")
+            if parent in self.modules:
+                vars(self.modules[parent]).pop(child, None)
+
+        def load_pickle(self, package, resource, map_location=None):
+            with self._loading:
+                return super().load_pickle(package, resource, map_location)
+
+    return Importer
+
+
 def open_package(file, name):
     """A PackageImporter over one of the host's package files."""
-    from torch.package import PackageImporter
-
-    importer = PackageImporter(file)
+    importer = _importer_class()(file)
     importer.filename = name
     return importer
 

@@ -103,16 +103,19 @@ TEST_F(BadInput, WrongArguments) {
 
 TEST_F(BadInput, AnExternModuleThatIsNotInstalled) {
   Package package = manager.loadPackage(path("needs_absent.pt"));
-  try {
-    package.loadPickle("model", "model.pkl");
-    FAIL() << "nothing was thrown";
-  } catch (const ModuleNotFoundError& error) {
-    const std::string text = error.what();
-    EXPECT_EQ(error.module(), "absent_module");
-    EXPECT_NE(text.find("absent_module"), std::string::npos) << text;
-    EXPECT_NE(text.find("needs_absent.pt"), std::string::npos) << text;
-    ASSERT_FALSE(error.searchPath().empty());
-    EXPECT_NE(text.find(error.searchPath().back()), std::string::npos) << text;
+  // The module that imports it begins anew each time, and is not there half-made.
+  for (int attempt = 0; attempt < 4; ++attempt) {
+    try {
+      package.loadPickle("model", "model.pkl");
+      FAIL() << "nothing was thrown";
+    } catch (const ModuleNotFoundError& error) {
+      const std::string text = error.what();
+      EXPECT_EQ(error.module(), "absent_module");
+      EXPECT_NE(text.find("absent_module"), std::string::npos) << text;
+      EXPECT_NE(text.find("needs_absent.pt"), std::string::npos) << text;
+      ASSERT_FALSE(error.searchPath().empty());
+      EXPECT_NE(text.find(error.searchPath().back()), std::string::npos) << text;
+    }
   }
 }
 

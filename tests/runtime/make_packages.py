@@ -17,6 +17,7 @@ sys.path[:0] = [str(here / "packaged"), str(here / "absent")]
 import needs_absent  # noqa: E402
 import raising_model  # noqa: E402
 import simple_model  # noqa: E402
+import slow_module  # noqa: E402
 
 
 def write_packages(directory):
@@ -35,6 +36,10 @@ def write_packages(directory):
         exporter.intern("raising_model")
         exporter.save_pickle("model", "model.pkl", raising_model.RaisingModel())
         exporter.save_pickle("model", "unwilling.pkl", raising_model.RaisesWhenUnpickled())
+
+    with PackageExporter(str(directory / "slow.pt")) as exporter:
+        exporter.intern(["slow_module", "slow_later"])
+        exporter.save_pickle("model", "model.pkl", slow_module.Slow())
 
     with PackageExporter(str(directory / "needs_absent.pt")) as exporter:
         exporter.intern("needs_absent")

@@ -5,10 +5,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <future>
+#include <latch>
 #include <memory>
+#include <string>
+#include <thread>
 #include <vector>
 
 #include "expect_error.h"
@@ -117,6 +122,33 @@ TEST_F(Packages, TwoPackagesSideBySide) {
   EXPECT_TRUE(again.self.hasattr("load_pickle"));
 }
 
+template <typename Use>
+void inFourThreadsAtOnce(Use&& use) {
+  std::latch ready(4);
+  std::vector<std::future<void>> threads;
+  for (int i = 0; i < 4; ++i)
+    threads.push_back(std::async(std::launch::async, [&] {
+      ready.arrive_and_wait();
+      use();
+    }));
+  for (auto& thread : threads) thread.get();
+}
+
+// torch's PackageImporter is for one thread: another one gets a module whose code still runs.
+TEST_F(Packages, ThreadsOfOneInterpreterNeedAModuleAtOnce) {
+  ReplicatedObj model = manager.loadPackage(packagePath("slow.pt")).loadPickle("model", "model.pkl");
+  for (const Interpreter& interpreter : manager.allInstances()) {
+    inFourThreadsAtOnce([&] {
+      auto I = model.acquireSession(&interpreter);
+      EXPECT_EQ(I.self.attr("__call__")({41}).toIValue().toInt(), 42);
+    });
+    inFourThreadsAtOnce([&] {
+      auto I = model.acquireSession(&interpreter);
+      EXPECT_EQ(I.self.attr("imports")({}).toIValue().toStringRef(), "later");
+    });
+  }
+}
+
 // A reader of the user's, without any care for threads.
 class BytesInMemory : public caffe2::serialize::ReadAdapterInterface {
  public:
@@ -148,6 +180,28 @@ TEST_F(Packages, FromAReader) {
   expectError<InvalidArgument>(
       [&] { manager.loadPackage(std::shared_ptr<caffe2::serialize::ReadAdapterInterface>()); },
       {"reader", "null"});
+}
+
+// From a disk that takes its time.
+class SlowBytes final : public BytesInMemory {
+ public:
+  using BytesInMemory::BytesInMemory;
+  std::size_t read(uint64_t position, void* buffer, std::size_t n, const char* what) const override {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return BytesInMemory::read(position, buffer, n, what);
+  }
+};
+
+// torch's reader has a lock of its own, which a thread takes with the GIL.
+TEST_F(Packages, ThreadsOfOneInterpreterReadAtOnce) {
+  InterpreterManager one(1);
+  Package package = one.loadPackage(std::make_shared<SlowBytes>(packagePath("simple.pt")));
+  inFourThreadsAtOnce([&] {
+    auto I = package.acquireSession();
+    EXPECT_EQ(I.self.attr("load_text")({"extra_files", "text"}).toIValue().toStringRef(), "grüße");
+    EXPECT_EQ(I.self.attr("load_pickle")({"labels", "label.pkl"}).attr("text").toIValue().toStringRef(),
+              "packed");
+  });
 }
 
 TEST_F(Packages, MethodWrapper) {
