@@ -108,6 +108,12 @@ struct HostServices {
   /// At the end: no handler of its is called any more. False if one is still running.
   bool (*forgetSignals)(void* context);
 
+  // --- the process's environment variables (runtime/process_variables.h): 0 or an errno value
+  int (*setVariable)(const char* name, const char* value, int overwrite);
+  int (*removeVariable)(const char* name);
+  int (*putVariable)(char* entry);
+  int (*clearVariables)();
+
   // --- forks (interpreter/fork_handlers.h)
   /// Just before this interpreter's thread forks, and after it on both sides: locks of the
   /// host's that the child may come to are this thread's meanwhile. Waits for a library that

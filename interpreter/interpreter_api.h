@@ -153,7 +153,7 @@ struct InterpreterApi {
   bool (*argumentNames)(Handle callable, std::vector<std::string>* out, Failure&);
 };
 
-inline constexpr uint32_t kInterpreterApiVersion = 5;
+inline constexpr uint32_t kInterpreterApiVersion = 6;
 inline constexpr const char* kInterpreterApiSymbol = "multipy_interpreter_api";
 using GetInterpreterApi = const InterpreterApi* (*)();
 

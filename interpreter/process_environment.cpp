@@ -41,6 +41,7 @@
 #include <string_view>
 
 #include "interpreter/fork_mutex.h"
+#include "interpreter/host_connection.h"
 
 extern "C" {
 extern char** __real_environ;  // NOLINT: the linker's name for the C library's
@@ -158,6 +159,13 @@ int alongOwnPath(const char* file, const Start& start) {
   }
 }
 
+/// An errno value as C functions give it.
+int asC(int error) {
+  if (error == 0) return 0;
+  errno = error;
+  return -1;
+}
+
 // Private libraries change variables without the GIL.
 void show(char** variables) { std::atomic_ref(__wrap_environ).store(variables); }
 
@@ -165,8 +173,6 @@ void show(char** variables) { std::atomic_ref(__wrap_environ).store(variables); 
 
 extern "C" {
 
-int __real_setenv(const char* name, const char* value, int overwrite);
-int __real_unsetenv(const char* name);
 char* __real_getenv(const char* name);
 int __real_execv(const char* file, char* const arguments[]);
 int __real_system(const char* command);
@@ -179,7 +185,7 @@ int __real_posix_spawnp(pid_t* child, const char* file, const posix_spawn_file_a
 
 int __wrap_setenv(const char* name, const char* value, int overwrite) {
   OwnVariables* keeper = isVariableName(name) ? keeperOf(name) : nullptr;
-  if (!keeper) return __real_setenv(name, value, overwrite);
+  if (!keeper) return asC(multipy::host()->setVariable(name, value, overwrite));
   keeper->set(name, value, overwrite != 0);
   if (own) show(own->all());
   return 0;
@@ -187,7 +193,7 @@ int __wrap_setenv(const char* name, const char* value, int overwrite) {
 
 int __wrap_unsetenv(const char* name) {
   OwnVariables* keeper = isVariableName(name) ? keeperOf(name) : nullptr;
-  if (!keeper) return __real_unsetenv(name);
+  if (!keeper) return asC(multipy::host()->removeVariable(name));
   keeper->remove(name);
   if (own) show(own->all());
   return 0;
@@ -207,13 +213,14 @@ static int put(char* entry) {
   const std::string_view text = entry;
   const std::size_t equals = text.find('=');
   const std::string name(text.substr(0, equals));
-  if (!isVariableName(name.c_str()) || !keeperOf(name.c_str())) return ::putenv(entry);
+  if (!isVariableName(name.c_str()) || !keeperOf(name.c_str()))
+    return asC(multipy::host()->putVariable(entry));
   return equals == text.npos ? __wrap_unsetenv(name.c_str())
                              : __wrap_setenv(name.c_str(), entry + equals + 1, 1);
 }
 
 static int clear() {
-  if (!own) return ::clearenv();
+  if (!own) return asC(multipy::host()->clearVariables());
   own->clear();
   show(own->all());
   return 0;

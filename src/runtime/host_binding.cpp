@@ -22,6 +22,7 @@
 #include "multipy/runtime/Exception.h"
 #include "runtime/compiled_texts.h"
 #include "runtime/fork_guard.h"
+#include "runtime/process_variables.h"
 #include "runtime/shared_texts.h"
 #include "runtime/signal_handlers.h"
 #include "torch/ownership.h"
@@ -240,6 +241,10 @@ HostBinding::HostBinding(loader::PrivateSpace& space, std::shared_ptr<const Modu
   services_.output = giveOutput;
   services_.changeSignal = changeSignal;
   services_.forgetSignals = forgetSignals;
+  services_.setVariable = setProcessVariable;
+  services_.removeVariable = removeProcessVariable;
+  services_.putVariable = putProcessVariable;
+  services_.clearVariables = clearProcessVariables;
   services_.lockForFork = lockForFork;
   services_.unlockAfterFork = unlockAfterFork;
   services_.torchPython = torchPython;

@@ -223,6 +223,27 @@ TEST_F(Variables, OfTheProcessAreTheDefault) {
   EXPECT_EQ(::getenv("MULTIPY_TEST_PROCESS"), nullptr);
 }
 
+// As their GILs do not keep them from each other.
+TEST_F(Variables, OfTheProcessAreReadByOneWhileAnotherAddsSome) {
+  InterpreterManager manager(4);
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i)
+    threads.emplace_back([&manager, i] {
+      const auto I = manager.allInstances()[i].acquireSession();
+      run(I, i % 2 ? R"(
+import ctypes
+getenv = ctypes.CDLL(None).getenv
+for _ in range(40000):
+    assert not getenv(b'MULTIPY_NOT_THERE')
+)"
+                   : "import os\nfor i in range(1500): os.environ[f'MULTIPY_FROM_" +
+                         std::to_string(i) + "_{i}'] = 'a value'");
+    });
+  for (std::thread& each : threads) each.join();
+  EXPECT_STREQ(::getenv("MULTIPY_FROM_0_1499"), "a value");
+  EXPECT_STREQ(::getenv("MULTIPY_FROM_2_0"), "a value");
+}
+
 // The array of them is another one after some changes, and the old one is freed.
 TEST_F(Variables, OfTheProcessAreInheritedAsTheyAre) {
   InterpreterManager manager(1);
