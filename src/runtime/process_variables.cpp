@@ -73,7 +73,7 @@ class Variables {
   void append(char* entry) {
     std::size_t count = 0;
     while (environ && environ[count]) ++count;
-    if (environ != mine_ || count + 1 == capacity_) replace(count);
+    if (environ != mine_ || count + 1 >= capacity_) replace(count);
     publish<char*>(mine_[count + 1], nullptr);
     publish(mine_[count], entry);
   }
