@@ -28,6 +28,10 @@ def aliasing(tensors):
 def aliasing_of_arguments(a, b, *, c): return aliasing([a, b, c])
 
 def shared(): return torch.ones(3).share_memory_()
+def shared_by_name():
+    t = torch.ones(3)
+    t.untyped_storage()._share_filename_cpu_()
+    return t
 def add_one(t): t.add_(1)
 
 def with_grad():
@@ -88,10 +92,26 @@ TEST_F(Crossing, ViewsOfOneStorageRemainSo) {
 }
 
 TEST_F(Crossing, WritesInSharedMemoryAreSeenEverywhere) {
-  const at::Tensor t = from(A, "shared").toTensor();
-  from(B, "add_one", {t});
+  for (const char* function : {"shared", "shared_by_name"}) {
+    SCOPED_TRACE(function);
+    const at::Tensor t = from(A, function).toTensor();
+    from(B, "add_one", {t});
+    from(A, "add_one", {t});
+    EXPECT_TRUE(at::equal(t, at::full({3}, 3.0f)));
+  }
+}
+
+// libshm, which gives the bytes back, is the interpreter's and goes with it.
+TEST_F(Crossing, MemorySharedByNameOutlivesItsInterpreter) {
+  at::Tensor t;
+  {
+    InterpreterManager other(1);
+    other.registerModuleSource("crossing_test", kModule);
+    auto I = other.acquireOne();
+    t = from(I, "shared_by_name").toTensor();
+  }
   from(A, "add_one", {t});
-  EXPECT_TRUE(at::equal(t, at::full({3}, 3.0f)));
+  EXPECT_TRUE(at::equal(t, at::full({3}, 2.0f)));
 }
 
 TEST_F(Crossing, ALeafComesWithoutItsGradient) {
