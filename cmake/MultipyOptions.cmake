@@ -5,6 +5,13 @@ include_guard(GLOBAL)
 set(MULTIPY_SANITIZE "" CACHE STRING "Sanitizer for our own code: address, thread, or empty")
 set_property(CACHE MULTIPY_SANITIZE PROPERTY STRINGS "" address thread)
 
+set(MULTIPY_SLICE_BITS 35 CACHE STRING
+  "Address space that each interpreter reserves for Python's objects: 2 to the power of this. Less for Valgrind (30)")
+mark_as_advanced(MULTIPY_SLICE_BITS)
+if(NOT MULTIPY_SLICE_BITS MATCHES "^3[0-9]$")
+  message(FATAL_ERROR "multipy: MULTIPY_SLICE_BITS is '${MULTIPY_SLICE_BITS}', expected a number from 30 (1 GiB) to 39 (512 GiB)")
+endif()
+
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 
 add_library(multipy_options INTERFACE)

@@ -1,5 +1,6 @@
-// The user's half of the address space is divided into aligned slices of 32 GiB,
-// so "whose is this address" is one load from a table of a few thousand bytes:
+// The user's half of the address space is divided into aligned slices of 32 GiB (2 to the
+// power of the build's MULTIPY_SLICE_BITS), so "whose is this address" is one load from a
+// table of a few thousand bytes:
 //
 //   address  0000'7f40'1234'5678
 //            └ >> 35 ┘ = number of its slice ──► sliceOwner[number] = slot or none
@@ -32,7 +33,7 @@
 namespace multipy::routing {
 namespace {
 
-constexpr int kSliceBits = 35;
+constexpr int kSliceBits = MULTIPY_SLICE_BITS;
 constexpr std::size_t kSliceSize = std::size_t{1} << kSliceBits;
 // 48 bits of user addresses: aarch64's; x86-64 has 47. More are only given to
 // programs that ask mmap for them.
@@ -42,7 +43,7 @@ std::uintptr_t number(const void* address) noexcept {
   return reinterpret_cast<std::uintptr_t>(address) >> kSliceBits;
 }
 
-// 64 GiB contain a whole aligned slice wherever they begin; the rest goes back.
+// Two slices' size contains a whole aligned one wherever it begins; the rest goes back.
 void* reserveSlice() noexcept {
   void* const given = ::mmap(nullptr, 2 * kSliceSize, PROT_NONE,
                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -109,7 +110,8 @@ struct Ownership::State {
     const int error = errno;
     if (deadSlices.empty())
       throw runtime::LoadError(
-          std::string("reserving 32 GiB of address space for a new interpreter failed: ") +
+          "reserving " + std::to_string(kSliceSize >> 30) +
+          " GiB of address space for a new interpreter failed: " +
           std::strerror(error) + ". No memory is used by it, but the limit on address space must "
           "allow it: see `ulimit -v` (expected: unlimited) and vm.max_map_count");
     void* const slice = deadSlices.front();
