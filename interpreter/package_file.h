@@ -14,7 +14,7 @@ class ReadAdapterInterface;
 namespace multipy {
 
 /// New reference to a file object (read, readinto, readline, seek, tell) over
-/// `reader`, which it keeps alive; null with a Python error. Reading releases the GIL.
+/// `reader`, which it keeps alive; null with a Python error. Reading keeps the GIL.
 PyObject* newPackageFile(std::shared_ptr<caffe2::serialize::ReadAdapterInterface> reader);
 
 }  // namespace multipy

@@ -90,7 +90,8 @@ class InterpreterManager {
   /// Opens a file written by torch.package. PackageError if it is missing,
   /// unreadable, or something else.
   Package loadPackage(const std::string& path);
-  /// The same from a reader. It is called by one thread at a time.
+  /// The same from a reader. It is called by one thread at a time, which has the GIL of
+  /// an interpreter: it must not wait for Python code.
   Package loadPackage(std::shared_ptr<caffe2::serialize::ReadAdapterInterface> reader);
 
   /// Makes a module importable in all interpreters: `import name` runs `source`, whatever

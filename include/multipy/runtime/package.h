@@ -8,7 +8,8 @@
 // The file is opened once, when the package is loaded: all interpreters read the
 // same content, also when the path is replaced later. (Overwriting the file in
 // place is not noticed: replace it instead.) Each interpreter makes its own
-// PackageImporter on first use.
+// PackageImporter on first use, which all of its threads may use at once (torch's
+// own class is for one).
 //
 // A Package is a handle: copies refer to the same thing.
 //
