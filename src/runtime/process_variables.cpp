@@ -8,11 +8,13 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
+#include <memory>
 #include <mutex>
 #include <new>
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "interpreter/fork_mutex.h"
 
@@ -81,7 +83,8 @@ class Variables {
   /// A new array of ours with the first `count` variables. The old one stays for who reads it.
   void replace(std::size_t count) {
     const std::size_t capacity = std::max(kLeastCapacity, 2 * (count + 2));
-    auto** const made = new char*[capacity]();
+    arrays_.push_back(std::make_unique<char*[]>(capacity));
+    char** const made = arrays_.back().get();
     std::copy_n(environ, count, made);
     publish(environ, made);
     mine_ = made;
@@ -89,9 +92,10 @@ class Variables {
   }
 
   ForkMutex mutex_;
-  char** mine_ = nullptr;        // guarded by mutex_, as are the rest
-  std::size_t capacity_ = 0;     // of mine_, its null included
-  std::set<std::string> kept_;  // getenv's result stays valid for ever
+  std::vector<std::unique_ptr<char*[]>> arrays_;  // guarded by mutex_, as are the rest
+  char** mine_ = nullptr;                         // the last of them
+  std::size_t capacity_ = 0;                      // of that one, its null included
+  std::set<std::string> kept_;                    // getenv's result stays valid for ever
 };
 
 bool isName(const char* name) { return name && *name && !std::strchr(name, '='); }
