@@ -114,6 +114,9 @@ struct HostServices {
   int (*putVariable)(char* entry);
   int (*clearVariables)();
 
+  /// Calls `work` while no other thread's is called. It throws nothing and runs no Python.
+  void (*alone)(void (*work)(void* argument), void* argument);
+
   // --- forks (interpreter/fork_handlers.h)
   /// Just before this interpreter's thread forks, and after it on both sides: locks of the
   /// host's that the child may come to are this thread's meanwhile. Waits for a library that

@@ -12,6 +12,7 @@
 #include "interpreter/signals.h"
 #include "interpreter/start_failure.h"
 #include "interpreter/thread_keys.h"
+#include "interpreter/thread_results.h"
 #include "interpreter/threads.h"
 
 namespace multipy {
@@ -157,6 +158,7 @@ bool closeInterpreter() {
   if (!waitUntilNone(libraryThreads)) return false;
   if (!host()->forgetSignals(host()->context)) return false;
   deleteThreadKeys();
+  freeThreadResults();
   releasePythonHeap();
   return true;
 }

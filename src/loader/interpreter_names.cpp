@@ -11,12 +11,18 @@
 namespace multipy::loader {
 namespace {
 
-/// The dynamic loader; what reads, changes or hands on environment variables; what leaves
-/// the process a function to be called later, when the library may be gone; and what
-/// starts threads (the last is std::thread's).
-constexpr std::array<std::string_view, 26> kReplaced = {
+/// The dynamic loader; what reads, changes or hands on environment variables; what has its
+/// result in a variable of the process (interpreter/thread_results.h); what leaves the
+/// process a function to be called later, when the library may be gone; and what starts
+/// threads (the last is std::thread's).
+constexpr std::array<std::string_view, 54> kReplaced = {
     "dlopen", "dlsym", "dladdr", "dl_iterate_phdr", "dlerror", "dlclose",
     "getenv", "secure_getenv", "setenv", "putenv", "unsetenv", "clearenv",
+    "localtime", "gmtime", "asctime", "ctime", "strtok", "getpwnam", "getpwuid", "setpwent",
+    "getpwent", "endpwent", "getgrnam", "getgrgid", "setgrent", "getgrent", "endgrent",
+    "getservbyname", "getservbyport", "getprotobyname", "getprotobynumber", "gethostbyname",
+    "gethostbyaddr", "getmntent", "setutent", "getutent", "endutent", "setutxent", "getutxent",
+    "endutxent",
     "execv", "execvp", "execl", "execlp", "system",
     "__cxa_atexit", "__cxa_finalize", "pthread_key_create", "pthread_key_delete",
     "__register_atfork", "sigaction", "signal", "pthread_create",

@@ -140,6 +140,12 @@ void makeKnown(std::string_view fact) {
   orNothing([&] { facts().add(fact); });
 }
 
+void alone(void (*work)(void*), void* argument) {
+  static auto* const mutex = new ForkMutex;  // interpreters may outlive static destructors
+  const std::lock_guard lock(*mutex);
+  work(argument);
+}
+
 const char* shareText(std::string_view text) {
   return orNothing([&] { return SharedTexts::process().share(text); });
 }
@@ -245,6 +251,7 @@ HostBinding::HostBinding(loader::PrivateSpace& space, std::shared_ptr<const Modu
   services_.removeVariable = removeProcessVariable;
   services_.putVariable = putProcessVariable;
   services_.clearVariables = clearProcessVariables;
+  services_.alone = alone;
   services_.lockForFork = lockForFork;
   services_.unlockAfterFork = unlockAfterFork;
   services_.torchPython = torchPython;

@@ -66,6 +66,34 @@ EXPORT int multipy_clearenv(void) { return clearenv(); }
 // Not called in these tests.
 EXPORT void multipy_execl(void) { abort(); }
 EXPORT void multipy_execlp(void) { abort(); }
+EXPORT void multipy_localtime(void) { abort(); }
+EXPORT void multipy_gmtime(void) { abort(); }
+EXPORT void multipy_asctime(void) { abort(); }
+EXPORT void multipy_ctime(void) { abort(); }
+EXPORT void multipy_strtok(void) { abort(); }
+EXPORT void multipy_getpwnam(void) { abort(); }
+EXPORT void multipy_getpwuid(void) { abort(); }
+EXPORT void multipy_setpwent(void) { abort(); }
+EXPORT void multipy_getpwent(void) { abort(); }
+EXPORT void multipy_endpwent(void) { abort(); }
+EXPORT void multipy_getgrnam(void) { abort(); }
+EXPORT void multipy_getgrgid(void) { abort(); }
+EXPORT void multipy_setgrent(void) { abort(); }
+EXPORT void multipy_getgrent(void) { abort(); }
+EXPORT void multipy_endgrent(void) { abort(); }
+EXPORT void multipy_getservbyname(void) { abort(); }
+EXPORT void multipy_getservbyport(void) { abort(); }
+EXPORT void multipy_getprotobyname(void) { abort(); }
+EXPORT void multipy_getprotobynumber(void) { abort(); }
+EXPORT void multipy_gethostbyname(void) { abort(); }
+EXPORT void multipy_gethostbyaddr(void) { abort(); }
+EXPORT void multipy_getmntent(void) { abort(); }
+EXPORT void multipy_setutent(void) { abort(); }
+EXPORT void multipy_getutent(void) { abort(); }
+EXPORT void multipy_endutent(void) { abort(); }
+EXPORT void multipy_setutxent(void) { abort(); }
+EXPORT void multipy_getutxent(void) { abort(); }
+EXPORT void multipy_endutxent(void) { abort(); }
 EXPORT int multipy_system(const char* command) { return system(command); }
 int __cxa_atexit(void (*)(void*), void*, void*);
 void __cxa_finalize(void*);
