@@ -2,7 +2,7 @@
 
     python races.py REPORT...
 
-Exit status 2 if the reports are not Helgrind's.
+Exit status 2 if none is a report of Helgrind's to its end.
 """
 
 import collections
@@ -30,8 +30,8 @@ def places(report):
 
 def main(paths):
     reports = [pathlib.Path(path).read_text("utf-8", "replace") for path in paths]
-    if not any("Helgrind, a thread error detector" in report for report in reports):
-        print(f"no report of Helgrind's in {' '.join(paths) or 'no file'}", file=sys.stderr)
+    if not any("Helgrind, a" in report and "ERROR SUMMARY" in report for report in reports):
+        print(f"no whole report of Helgrind's in {' '.join(paths) or 'no file'}", file=sys.stderr)
         return 2
     found = collections.Counter(place for report in reports for place in places(report))
     for (what, function, caller), count in found.most_common():

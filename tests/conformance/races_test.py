@@ -40,13 +40,14 @@ class Places(unittest.TestCase):
             ],
         )
 
-    def test_of_another_tool_are_refused(self):
-        with tempfile.NamedTemporaryFile("w", suffix=".log") as report:
-            report.write("==7== Memcheck, a memory error detector\n")
-            report.flush()
-            with contextlib.redirect_stderr(io.StringIO()) as said:
-                self.assertEqual(races.main([report.name]), 2)
-        self.assertIn(report.name, said.getvalue())
+    def test_of_a_run_that_was_refused_or_of_another_tool_are_no_success(self):
+        for text in ("==7== Memcheck, a memory error detector\n==7== ERROR SUMMARY: 0\n", REPORT):
+            with tempfile.NamedTemporaryFile("w", suffix=".log") as report:
+                report.write(text)
+                report.flush()
+                with contextlib.redirect_stderr(io.StringIO()) as said:
+                    self.assertEqual(races.main([report.name]), 2)
+            self.assertIn(report.name, said.getvalue())
 
 
 if __name__ == "__main__":
