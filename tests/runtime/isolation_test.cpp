@@ -7,6 +7,8 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -47,11 +49,11 @@ class IsolationTest : public testing::Test {
   }
 
   static const ExplainedLibrary& named(const std::vector<ExplainedLibrary>& all,
-                                       const std::string& name) {
+                                       std::string_view name) {
     const auto found = std::find_if(all.begin(), all.end(), [&](const ExplainedLibrary& library) {
-      return library.file.filename() == name;
+      return library.file.filename().native() == name;
     });
-    if (found == all.end()) throw std::runtime_error("nothing is said about " + name);
+    if (found == all.end()) throw std::runtime_error("nothing is said about " + std::string(name));
     return *found;
   }
   fs::path directory;
