@@ -16,7 +16,7 @@ namespace multipy::runtime {
 namespace {
 
 constexpr const char* kModule = R"py(
-import ctypes, threading
+import ctypes, os, tempfile, threading
 
 libc = ctypes.CDLL(None)
 
@@ -64,15 +64,19 @@ def tokens(which):
             assert libc.strtok(None, b',') == word
         assert libc.strtok(None, b',') is None
 
-def mounts():
-    expected = [line.split()[1] for line in open('/proc/self/mounts', 'rb')]
-    for _ in range(100):
-        file = libc.setmntent(b'/proc/self/mounts', b'r')
-        found = []
-        while entry := libc.getmntent(file):
-            found.append(entry[0].dir.replace(b' ', b'\\040'))
-        libc.endmntent(file)
-        assert found == expected, (found, expected)
+def mounts(which):
+    with tempfile.NamedTemporaryFile() as table:
+        expected = [b'/mounted/%d/%d' % (which, i) for i in range(40)]
+        for folder in expected:
+            table.write(b'tmpfs %s tmpfs rw 0 0\n' % folder)
+        table.flush()
+        for _ in range(100):
+            file = libc.setmntent(os.fsencode(table.name), b'r')
+            found = []
+            while entry := libc.getmntent(file):
+                found.append(entry[0].dir)
+            libc.endmntent(file)
+            assert found == expected, found
 
 def of_threads():
     """Whose results of two threads are each one's own."""
@@ -150,7 +154,7 @@ TEST_F(ThreadResults, TextsAreCutWhereTheyWereBefore) {
 }
 
 TEST_F(ThreadResults, MountsAreThoseOfTheFile) {
-  inAll("mounts", [](int) { return Values{}; });
+  inAll("mounts", [](int i) { return Values{i}; });
 }
 
 TEST_F(ThreadResults, OfThreadsOfOneInterpreter) {
