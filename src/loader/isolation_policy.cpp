@@ -70,11 +70,14 @@ constexpr std::array kSharedNames = {
     SharedName{"libnvidia*.so*", kCuda},
 };
 
-/// torch's shared memory between processes. It keeps a list of connections and the path of
-/// the program that it starts in variables without a lock, since Python's GIL is all the lock
-/// they need. `import torch` sets that path: shared, N interpreters that import torch at once
-/// free the same string.
-constexpr std::string_view kGuardedByGil = "libshm.so*";
+/// Libraries that keep what they know in variables without a lock, and that Python's modules
+/// call with the GIL, which is all the lock they need: shared, N interpreters would free the
+/// same memory. `import torch` sets a string in libshm (its shared memory between processes);
+/// `import pdb`, which torch does as well, initialises readline, and that the terminal's
+/// description.
+constexpr std::array<std::string_view, 9> kGuardedByGil = {
+    "libshm.so*",     "libreadline.so*", "libhistory.so*", "libedit.so*",  "libtinfo*.so*",
+    "libncurses*.so*", "libpanel*.so*",   "libmenu*.so*",   "libform*.so*"};
 
 bool matches(const std::string& pattern, const std::filesystem::path& library) {
   const std::string subject =
@@ -180,8 +183,10 @@ Verdict IsolationPolicy::decide(const std::filesystem::path& library, const std:
   if (needsPrivate) {
     return {Isolation::Private, "needs a library that uses the CPython C API"};
   }
-  if (::fnmatch(kGuardedByGil.data(), library.filename().c_str(), 0) == 0) {
-    return {Isolation::Private, "is torch's, but relies on its callers' GIL"};
+  for (const std::string_view pattern : kGuardedByGil) {
+    if (::fnmatch(pattern.data(), library.filename().c_str(), 0) == 0) {
+      return {Isolation::Private, "relies on its callers' GIL"};
+    }
   }
   if (liesInTorchLib(library)) {
     return {Isolation::Shared, "lies in torch/lib and does not use the CPython C API"};

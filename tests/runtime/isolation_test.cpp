@@ -56,6 +56,23 @@ class IsolationTest : public testing::Test {
     if (found == all.end()) throw std::runtime_error("nothing is said about " + std::string(name));
     return *found;
   }
+
+  static void inFourInterpreters(const std::string& source) {
+    InterpreterManager manager(4);
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 4; ++i)
+      threads.emplace_back([&, i] {
+        const auto I = manager.allInstances()[i].acquireSession();
+        const auto names = I.global("builtins", "dict")(std::vector<Obj>());
+        try {
+          I.global("builtins", "exec")(std::vector<Obj>{I.fromIValue(source), names});
+        } catch (const std::exception& error) {
+          ADD_FAILURE() << error.what();
+        }
+      });
+    for (std::thread& each : threads) each.join();
+  }
+
   fs::path directory;
 };
 
@@ -79,13 +96,7 @@ TEST_F(IsolationTest, OfALibraryAndWhatItNeeds) {
 // torch's shared memory between processes: `import torch` sets a std::string in it, which
 // nothing guards but the GIL. Shared, this ends with "chunk detected in tcache".
 TEST_F(IsolationTest, LibshmIsSetByInterpretersAtOnce) {
-  InterpreterManager manager(4);
-  std::vector<std::thread> threads;
-  for (int i = 0; i < 4; ++i)
-    threads.emplace_back([&manager, i] {
-      const auto I = manager.allInstances()[i].acquireSession();
-      const auto dictionary = I.global("builtins", "dict")(std::vector<Obj>());
-      I.global("builtins", "exec")(std::vector<Obj>{I.fromIValue(R"(
+  inFourInterpreters(R"(
 import ctypes, importlib.util, os
 (folder,) = importlib.util.find_spec('torch').submodule_search_locations
 library = ctypes.CDLL(os.path.join(folder, 'lib', 'libshm.so'))
@@ -93,9 +104,21 @@ initialise = library._Z11libshm_initPKc
 path = os.fsencode(os.path.join(folder, 'bin', 'torch_shm_manager'))
 for _ in range(100_000):
     initialise(path)
-)"), dictionary});
-    });
-  for (std::thread& each : threads) each.join();
+)");
+}
+
+// The system's readline, which `import pdb` initialises from Python 3.13 on.
+TEST_F(IsolationTest, ReadlineIsUsedByInterpretersAtOnce) {
+  inFourInterpreters(R"(
+try:
+    import readline
+except ImportError:  # this Python has none
+    pass
+else:
+    for number in range(3000):
+        readline.add_history(f'line {number}')
+        assert readline.get_current_history_length() == number + 1
+)");
 }
 
 TEST_F(IsolationTest, OfADirectoryWithABrokenOne) {

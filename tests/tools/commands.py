@@ -143,7 +143,8 @@ class Commands(unittest.TestCase):
 
     def test_run_lets_a_child_of_fork_end_for_itself(self):
         self.script("forks.py", """\
-            import atexit, os, sys
+            import atexit, os, sys, warnings
+            warnings.simplefilter('ignore', DeprecationWarning)  # of forks beside threads, from 3.12 on
             atexit.register(lambda: print('exit of', 'child' if child == 0 else 'parent'))
             child = os.fork()
             if child == 0:
@@ -155,7 +156,8 @@ class Commands(unittest.TestCase):
 
     def test_run_keeps_labelled_lines_whole(self):
         self.script("many.py", """\
-            import os, sys
+            import os, sys, warnings
+            warnings.simplefilter('ignore', DeprecationWarning)
             child = os.fork()
             for number in range(300):
                 print('line', number, file=sys.stderr)
