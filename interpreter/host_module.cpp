@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "interpreter/host_connection.h"
+#include "interpreter/import_gates.h"
 #include "interpreter/process_environment.h"
 #include "interpreter/real_paths.h"
 #include "interpreter/source_lines.h"
@@ -52,6 +53,7 @@ PyObject* output(PyObject*, PyObject* arguments) {
 
 struct Errand {
   PyObject* callable;
+  std::uint64_t import = importToken();
   PyObject* result = nullptr;
   PyObject *type = nullptr, *value = nullptr, *traceback = nullptr;
 
@@ -59,6 +61,7 @@ struct Errand {
     auto& errand = *static_cast<Errand*>(self);
     // An interpreter that is ending gives its GIL to nobody any more.
     if (!Py_IsInitialized()) return;
+    const WithinImport same(errand.import);
     const PyGILState_STATE state = PyGILState_Ensure();
     errand.result = PyObject_CallNoArgs(errand.callable);
     if (!errand.result) PyErr_Fetch(&errand.type, &errand.value, &errand.traceback);
@@ -108,11 +111,26 @@ PyObject* makeKnown(PyObject*, PyObject* argument) {
   Py_RETURN_NONE;
 }
 
+PyObject* reportBroken(PyObject*, PyObject* argument) {
+  const std::string_view why = textOf(argument);
+  if (PyErr_Occurred()) return nullptr;
+  host()->reportBroken(host()->context, why);
+  Py_RETURN_NONE;
+}
+
 PyMethodDef methods[] = {
     {"is_known", isKnown, METH_O, "Whether an interpreter of this process has made it known."},
     {"make_known", makeKnown, METH_O, "To all interpreters of this process."},
     {"look_at_environ", lookAtEnviron, METH_NOARGS,
      "Has posix read the variables as they are now."},
+    {"import_token", importTokenObject, METH_NOARGS,
+     "The import that this thread belongs to, also when that has ended; 0: none."},
+    {"begin_import", beginImport, METH_O, "This thread's import holds gates, and is known so."},
+    {"end_import", endImport, METH_O, "It holds none any more; takes the token of before."},
+    {"call_before_imports", callBeforeImports, METH_O,
+     "Of threads that hold no gate, while others do: with name, globals and level."},
+    {"report_broken", reportBroken, METH_O,
+     "This interpreter is of no use any more, and why."},
     {"run_on_owner", runOnOwner, METH_O,
      "Calls it in the thread that started this interpreter and will end it."},
     {"output", output, METH_VARARGS, "Gives bytes that were printed to the program."},

@@ -78,6 +78,9 @@ struct HostServices {
   /// not in this process (a child of fork).
   bool (*postToOwner)(void* context, void (*task)(void* argument), void* argument);
 
+  // --- this interpreter is of no use any more: calls shall go to others
+  void (*reportBroken)(void* context, std::string_view why);
+
   // --- code that interpreters compile of the same text (runtime/compiled_texts.h)
   bool (*findCompiled)(std::string_view key, std::string& code);
   void (*keepCompiled)(std::string_view key, std::string_view code);

@@ -76,6 +76,7 @@ constexpr InterpreterApi api = {
     .pickle = pickleObject,
     .unpickle = unpickleObject,
     .openPackage = openPackage,
+    .loadPickle = loadPackagedPickle,
     .run = runSource,
     .argumentNames = argumentNames,
 };

@@ -12,6 +12,7 @@
 #include <ATen/core/Tensor.h>
 #include <ATen/core/ivalue.h>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -63,6 +64,29 @@ struct Pickled {
   /// TorchScript modules in it, as values that belong to C++.
   std::vector<c10::IValue> values;
   bool usesTorch = false;
+};
+
+/// The storages of one pickle of a package, which lie once for all interpreters that load
+/// it. Each is known by a name that is the same in all of them.
+/// Threads: every member from any thread, with or without a GIL. None waits for one.
+class SharedStorages {
+ public:
+  /// Its bytes as a tensor that belongs to C++; undefined if there is none of that name.
+  virtual at::Tensor find(const std::string& name) const noexcept = 0;
+  /// Takes the bytes of a storage over, unless it has one of that name already, of another
+  /// interpreter that was faster. Returns the one that stays. Undefined: out of memory.
+  virtual at::Tensor keep(const std::string& name, const at::Tensor& bytes) noexcept = 0;
+  /// The names that begin with `prefix`; they are added to `names`. False: out of memory.
+  virtual bool list(const std::string& prefix, std::vector<std::string>* names) const noexcept = 0;
+
+ protected:
+  ~SharedStorages() = default;
+};
+
+/// A pickle of a package: what load_pickle(module, file) loads.
+struct PackagedPickle {
+  std::string module, file;
+  std::shared_ptr<SharedStorages> storages;
 };
 
 struct KeywordArgument {
@@ -147,13 +171,18 @@ struct InterpreterApi {
   /// A torch.package.PackageImporter that reads through `reader`.
   Handle (*openPackage)(std::shared_ptr<caffe2::serialize::ReadAdapterInterface> reader,
                         const char* name, Failure&);
+  /// What that importer loads of the pickle. One thread at a time loads something of an
+  /// importer; the others wait without the GIL. `present` is where the caller keeps the
+  /// object: if it is there once the waiting is over, it is the result (a new reference).
+  Handle (*loadPickle)(Handle importer, const PackagedPickle&, const std::atomic<Handle>& present,
+                       Failure&);
   /// Runs source text in a fresh namespace called `name`; for scripts and tests.
   bool (*run)(const char* source, const char* name, Failure&);
   /// Names of a callable's arguments, as IMethod wants them ("self" left out).
   bool (*argumentNames)(Handle callable, std::vector<std::string>* out, Failure&);
 };
 
-inline constexpr uint32_t kInterpreterApiVersion = 6;
+inline constexpr uint32_t kInterpreterApiVersion = 7;
 inline constexpr const char* kInterpreterApiSymbol = "multipy_interpreter_api";
 using GetInterpreterApi = const InterpreterApi* (*)();
 

@@ -113,7 +113,9 @@ bool runBootstrap(const InterpreterConfig& config, Failure& failure) {
       config.ownOutput && !PyErr_Occurred() ? ourModule("_multipy_output") : nullptr);
   const auto replaced = Reference::take(
       output ? PyObject_CallMethod(output.get(), "replace_streams", nullptr) : nullptr);
-  const auto bootstrap = Reference::take(PyErr_Occurred() ? nullptr : ourModule("_multipy_bootstrap"));
+  // (The first of ours that are imported by others of ours.)
+  const auto gates = Reference::take(PyErr_Occurred() ? nullptr : ourModule("_multipy_gates"));
+  const auto bootstrap = Reference::take(gates ? ourModule("_multipy_bootstrap") : nullptr);
   const auto done = Reference::take(
       bootstrap ? PyObject_CallMethod(bootstrap.get(), "start", "O", paths.get()) : nullptr);
   if (done && (!config.slimTorch || makeSlim())) return true;

@@ -83,8 +83,10 @@ class Arguments {
 // `from module import name`: submodules are found, too.
 Handle globalObject(const char* module, const char* name, Failure& failure) {
   const auto names = Reference::take(Py_BuildValue("(s)", name));
-  const auto loaded =
-      Reference::take(names ? PyImport_ImportModuleLevel(module, nullptr, nullptr, names.get(), 0) : nullptr);
+  const auto moduleName = Reference::take(names ? PyUnicode_FromString(module) : nullptr);
+  const auto loaded = Reference::take(
+      moduleName ? PyImport_ImportModuleLevelObject(moduleName.get(), nullptr, nullptr, names.get(), 0)
+                 : nullptr);
   return orFailure(loaded ? PyObject_GetAttrString(loaded.get(), name) : nullptr, failure);
 }
 

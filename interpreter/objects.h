@@ -22,5 +22,7 @@ bool pickleObject(Handle object, Handle importer, Pickled* out, Failure& failure
 Handle unpickleObject(const Pickled& pickled, Handle importer, Failure& failure);
 Handle openPackage(std::shared_ptr<caffe2::serialize::ReadAdapterInterface> reader, const char* name,
                    Failure& failure);
+Handle loadPackagedPickle(Handle importer, const PackagedPickle& pickle,
+                          const std::atomic<Handle>& present, Failure& failure);
 
 }  // namespace multipy

@@ -1,103 +1,89 @@
 #include "interpreter/package_file.h"
 
-#include <caffe2/serialize/read_adapter_interface.h>
-
 #include <algorithm>
+#include <exception>
+#include <memory>
+#include <new>
+#include <span>
+#include <stdexcept>
 #include <string>
+#include <utility>
+
+#include "interpreter/package_cursor.h"
 
 namespace multipy {
 namespace {
 
-using Reader = std::shared_ptr<caffe2::serialize::ReadAdapterInterface>;
-
 struct PackageFile {
   PyObject_HEAD
-  Reader* reader;
-  Py_ssize_t position;
-  Py_ssize_t size;
+  PackageCursor* cursor;  // owned
 };
 
-PackageFile* file(PyObject* self) { return reinterpret_cast<PackageFile*>(self); }
+PackageCursor& cursor(PyObject* self) { return *reinterpret_cast<PackageFile*>(self)->cursor; }
 
-// Reads at the file's position; -1 with OSError set. With the GIL: torch's reader calls this
-// with a lock of its own, for which another thread may wait that has the GIL.
-Py_ssize_t readSome(PackageFile* self, char* into, Py_ssize_t wanted) {
-  const Py_ssize_t n = std::clamp<Py_ssize_t>(self->size - self->position, 0, wanted);
-  if (n == 0) return 0;
-  std::string error;
-  std::size_t got = 0;
+/// Calls `work`, whose result is returned; null with OSError or ValueError for what it throws.
+/// With the GIL: torch's reader calls this with a lock of its own, for which another thread
+/// may wait that has the GIL.
+template <typename Work>
+PyObject* withPythonErrors(const Work& work) {
   try {
-    got = (*self->reader)->read(self->position, into, n, "reading a torch.package");
-  } catch (const std::exception& e) {
-    error = e.what();
+    return work();
+  } catch (const std::invalid_argument& error) {
+    PyErr_SetString(PyExc_ValueError, error.what());
+  } catch (const std::bad_alloc&) {
+    PyErr_NoMemory();
+  } catch (const std::exception& error) {
+    PyErr_SetString(PyExc_OSError, error.what());
+  } catch (...) {
+    PyErr_SetString(PyExc_OSError, "the reader of the package threw what is no std::exception");
   }
-  if (error.empty() && got == 0)
-    error = "the package ends at byte " + std::to_string(self->position) + ", expected " +
-            std::to_string(self->size) + " bytes: it was truncated after it had been opened";
-  if (!error.empty()) {
-    PyErr_SetString(PyExc_OSError, error.c_str());
-    return -1;
-  }
-  self->position += static_cast<Py_ssize_t>(got);
-  return static_cast<Py_ssize_t>(got);
+  return nullptr;
 }
 
 PyObject* readinto(PyObject* self, PyObject* target) {
   Py_buffer buffer;
   if (PyObject_GetBuffer(target, &buffer, PyBUF_WRITABLE) != 0) return nullptr;
-  const Py_ssize_t got = readSome(file(self), static_cast<char*>(buffer.buf), buffer.len);
+  const std::span into(static_cast<char*>(buffer.buf), static_cast<std::size_t>(buffer.len));
+  PyObject* got = withPythonErrors([&] { return PyLong_FromSize_t(cursor(self).readSome(into)); });
   PyBuffer_Release(&buffer);
-  return got < 0 ? nullptr : PyLong_FromSsize_t(got);
+  return got;
 }
 
 PyObject* read(PyObject* self, PyObject* args) {
   Py_ssize_t wanted = -1;
   if (!PyArg_ParseTuple(args, "|n", &wanted)) return nullptr;
-  const Py_ssize_t left = std::max<Py_ssize_t>(0, file(self)->size - file(self)->position);
+  const Py_ssize_t left = cursor(self).left();
   wanted = wanted < 0 ? left : std::min(wanted, left);
   auto bytes = Reference::take(PyBytes_FromStringAndSize(nullptr, wanted));
   if (!bytes) return nullptr;
-  Py_ssize_t filled = 0;
-  while (filled < wanted) {
-    const Py_ssize_t got =
-        readSome(file(self), PyBytes_AS_STRING(bytes.get()) + filled, wanted - filled);
-    if (got < 0) return nullptr;
-    filled += got;
-  }
-  return bytes.release();
+  const std::span into(PyBytes_AS_STRING(bytes.get()), static_cast<std::size_t>(wanted));
+  return withPythonErrors([&] {
+    cursor(self).readAll(into);
+    return bytes.release();
+  });
 }
 
 PyObject* readline(PyObject* self, PyObject*) {
-  std::string line;
-  char next = 0;
-  while (next != '\n') {
-    const Py_ssize_t got = readSome(file(self), &next, 1);
-    if (got < 0) return nullptr;
-    if (got == 0) break;
-    line += next;
-  }
-  return PyBytes_FromStringAndSize(line.data(), static_cast<Py_ssize_t>(line.size()));
+  return withPythonErrors([&] {
+    const std::string line = cursor(self).readLine();
+    return PyBytes_FromStringAndSize(line.data(), static_cast<Py_ssize_t>(line.size()));
+  });
 }
 
-PyObject* tell(PyObject* self, PyObject*) { return PyLong_FromSsize_t(file(self)->position); }
+PyObject* tell(PyObject* self, PyObject*) { return PyLong_FromLongLong(cursor(self).position()); }
 
 PyObject* seek(PyObject* self, PyObject* args) {
   Py_ssize_t offset;
   int whence = SEEK_SET;
   if (!PyArg_ParseTuple(args, "n|i", &offset, &whence)) return nullptr;
-  const Py_ssize_t base = whence == SEEK_SET   ? 0
-                          : whence == SEEK_CUR ? file(self)->position
-                                               : file(self)->size;
-  if (whence < SEEK_SET || whence > SEEK_END || base + offset < 0) {
-    PyErr_SetString(PyExc_ValueError, "seek to before the start of the package");
-    return nullptr;
-  }
-  file(self)->position = base + offset;
-  return PyLong_FromSsize_t(file(self)->position);
+  return withPythonErrors([&] {
+    cursor(self).seek(offset, whence);
+    return tell(self, nullptr);
+  });
 }
 
 void deallocate(PyObject* self) {
-  delete file(self)->reader;
+  delete reinterpret_cast<PackageFile*>(self)->cursor;
   PyTypeObject* type = Py_TYPE(self);
   type->tp_free(self);
   Py_DECREF(type);
@@ -119,16 +105,17 @@ PyType_Spec spec = {"_multipy_host.PackageFile", sizeof(PackageFile), 0,
 
 }  // namespace
 
-PyObject* newPackageFile(Reader reader) {
+PyObject* newPackageFile(std::shared_ptr<caffe2::serialize::ReadAdapterInterface> reader) {
   static PyObject* type = nullptr;  // of this interpreter, since this library is
   if (!type) type = PyType_FromSpec(&spec);
   if (!type) return nullptr;
-  auto* object = reinterpret_cast<PyTypeObject*>(type)->tp_alloc(reinterpret_cast<PyTypeObject*>(type), 0);
-  if (!object) return nullptr;
-  file(object)->size = static_cast<Py_ssize_t>(reader->size());
-  file(object)->position = 0;
-  file(object)->reader = new Reader(std::move(reader));
-  return object;
+  return withPythonErrors([&]() -> PyObject* {
+    auto place = std::make_unique<PackageCursor>(std::move(reader));
+    auto* ofFiles = reinterpret_cast<PyTypeObject*>(type);
+    PyObject* object = ofFiles->tp_alloc(ofFiles, 0);
+    if (object) reinterpret_cast<PackageFile*>(object)->cursor = place.release();
+    return object;
+  });
 }
 
 }  // namespace multipy

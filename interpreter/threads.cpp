@@ -28,6 +28,7 @@
 
 #include "interpreter/fork_mutex.h"
 #include "interpreter/host_connection.h"
+#include "interpreter/import_gates.h"
 #include "interpreter/python_version.h"
 
 namespace {
@@ -103,11 +104,13 @@ struct Start {
   void* (*run)(void*);
   void* argument;
   StartedThreads* counter;
+  std::uint64_t import;  // that of the starting thread
 };
 
 void* runInInterpreter(void* given) {
   const std::unique_ptr<Start> start(static_cast<Start*>(given));
   const InInterpreter inside(*start->counter);
+  const multipy::WithinImport same(start->import);
   isPythons = start->counter == &startedByPython();
   return start->run(start->argument);
 }
@@ -118,12 +121,14 @@ class StateInInterpreter : public std::thread::_State {
   explicit StateInInterpreter(std::thread::_State_ptr inner) : inner_(std::move(inner)) {}
   void _M_run() override {
     const InInterpreter inside(startedByLibraries());
+    const multipy::WithinImport same(import_);
     inner_->_M_run();
     inner_.reset();  // what it holds may be private libraries' as well
   }
 
  private:
   std::thread::_State_ptr inner_;
+  const std::uint64_t import_ = multipy::importToken();
 };
 
 }  // namespace
@@ -135,7 +140,7 @@ extern "C" int __real_pthread_create(pthread_t*, const pthread_attr_t*, void* (*
 
 static int create(StartedThreads& counter, pthread_t* thread, const pthread_attr_t* attributes,
                   void* (*run)(void*), void* argument) {
-  auto start = std::make_unique<Start>(Start{run, argument, &counter});
+  auto start = std::make_unique<Start>(Start{run, argument, &counter, multipy::importToken()});
   counter.starting();
   const int error = __real_pthread_create(thread, attributes, runInInterpreter, start.get());
   if (error == 0)

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "loader/cache_contents.h"
+#include "loader/cache_limits.h"
 #include "loader/copy_cache.h"
 #include "loader/loaded_objects.h"
 #include "multipy/runtime/Exception.h"
@@ -71,8 +72,10 @@ std::string cacheText(const Options& options) {
                                             : loader::CopyCache::forUser();
   if (cache->directory().empty()) return "in memory, since " + cache->whyInMemory();
   const auto contents = loader::cacheContents(cache->directory());
+  const auto limits = loader::cacheLimits(cache->directory());
   return cache->directory().string() + ": " + std::to_string(contents.copies) + " copies, " +
-         sizeText(contents.bytes);
+         sizeText(contents.bytes) + "; limits: size " + loader::textOfSizeLimit(limits.bytes) +
+         ", age " + loader::textOfAgeLimit(limits.age);
 }
 
 std::string limitsText() {

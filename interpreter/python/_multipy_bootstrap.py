@@ -8,6 +8,7 @@ import sys
 from _frozen_importlib import ModuleSpec
 from _frozen_importlib_external import PathFinder
 
+import _multipy_gates as gates
 import _multipy_host
 
 
@@ -153,6 +154,34 @@ def _execute_torch(loader, module):
             gc.enable()
 
 
+class _TorchImport:
+    """Sees to it that torch, whose C++ part can be initialised once in an interpreter, is not
+    imported again after that import has failed."""
+
+    failure = None
+
+    @classmethod
+    def before_load(cls):
+        if cls.failure is not None:
+            raise ImportError(
+                f"torch cannot be imported in this interpreter any more, since {cls.failure}. The "
+                "C++ part of torch is initialised once in an interpreter: use another one, in "
+                "place of this one",
+                name="torch",
+            )
+
+    @classmethod
+    def failed(cls, error):
+        if cls.failure is not None or "torch._C" not in sys.modules:
+            return  # as if there had been no import: the next one may find what this one missed
+        import time
+
+        when = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime())
+        what = f"{type(error).__name__}: {error}"
+        cls.failure = f"its import failed at {when} with {what}"
+        _multipy_host.report_broken(f"the import of torch failed at {when} with {what}")
+
+
 def _take_for_old():
     """What there is goes to the oldest generation, as if it had survived collections.
 
@@ -241,6 +270,8 @@ def start(extra_paths):
     reload_environment_as_it_is()
     know_real_paths()
     check_standard_library()
+    gates.install()
+    gates.watch("torch", _TorchImport)
     sys.meta_path[:0] = (
         RegisteredModules,
         _OnFirstImport("threading", _execute_threading),

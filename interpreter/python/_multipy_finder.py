@@ -14,13 +14,13 @@ import gives the import system's own locks back for that time: who executes impo
 perhaps that very module.
 """
 
-import _imp
 import sys
 import types
 from _thread import get_ident
 from importlib import _bootstrap, import_module
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader, SourcelessFileLoader
 
+import _multipy_gates as gates
 import _multipy_postponed as postponed
 
 
@@ -55,34 +55,9 @@ def start_with(package):
     sys.meta_path.insert(0, _Finder(package))
 
 
-class _GivenBack:
-    """A lock that this thread does not hold within, however often it holds it outside."""
-
-    def __init__(self, acquire, release):
-        self._acquire, self._release = acquire, release
-        self._times = 0
-
-    def __enter__(self):
-        try:
-            while True:
-                self._release()
-                self._times += 1
-        except RuntimeError:
-            pass  # not held (any more)
-
-    def __exit__(self, *error):
-        for _ in range(self._times):
-            self._acquire()
-
-
-def _import_lock_given_back():
-    """The import system holds it while it asks finders, for all modules."""
-    return _GivenBack(_imp.acquire_lock, _imp.release_lock)
-
-
 def _module_lock_given_back(name):
     lock = _bootstrap._get_module_lock(name)
-    return _GivenBack(lock.acquire, lock.release)
+    return gates.GivenBack(lock.acquire, lock.release)
 
 
 class _Finder:
@@ -96,7 +71,7 @@ class _Finder:
         if not self._begun:
             return None
         if postponed.is_starting():
-            with _import_lock_given_back():
+            with gates.import_lock_given_back():
                 for needed in self._package.needs.get(name, ()):
                     import_module(needed)
         group = postponed.Group.of(name)
@@ -105,7 +80,7 @@ class _Finder:
         if postponed.is_starting():
             return _with_loader(name, path, _PostponingLoader)
         # A module that the start would not have come to by itself, but its group might.
-        with _import_lock_given_back(), _module_lock_given_back(name):
+        with gates.import_lock_given_back(), _module_lock_given_back(name):
             group.execute()
         return _AlreadyThere.spec_of(name) if name in sys.modules else None
 

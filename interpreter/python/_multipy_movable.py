@@ -110,7 +110,25 @@ def load(data, storages, values, package_importer, uses_torch):
 @functools.cache
 def _importer_class():
     from torch.package import PackageImporter
+    from torch.package._package_unpickler import PackageUnpickler
     from torch.package.package_importer import _package_imported_modules
+
+    class Unpickler(PackageUnpickler):
+        """One that takes storages from `sharing` (_multipy_sharing.py) if that is not None."""
+
+        def __init__(self, sharing, importer, *args, **kwargs):
+            self._sharing = sharing
+            self._persistent_load = super().persistent_load
+            super().__init__(importer, *args, **kwargs)
+
+        @property
+        def persistent_load(self):
+            return self._persistent_load
+
+        @persistent_load.setter
+        def persistent_load(self, torchs_load):
+            sharing = self._sharing
+            self._persistent_load = sharing.wrapped(torchs_load) if sharing else torchs_load
 
     class Importer(PackageImporter):
         """One that several threads may use at once, as they may Python's own.
@@ -121,9 +139,13 @@ def _importer_class():
 
         def __init__(self, file):
             self._loading = _thread.RLock()
-            self._under_way = set()  # names; guarded by _loading
             self._executed = set()
+            # Guarded by _loading:
+            self._recipe = None  # of _multipy_sharing: what is loaded for all interpreters
+            self._sharing = None  # the same for the load_pickle() that runs
+            self._under_way = set()  # names
             super().__init__(file)
+            self.Unpickler = self._unpickler
 
         def _find_and_load(self, name):
             if name in self._executed:
@@ -155,7 +177,20 @@ def _importer_class():
 
         def load_pickle(self, package, resource, map_location=None):
             with self._loading:
-                return super().load_pickle(package, resource, map_location)
+                sharing = self._recipe and self._recipe.begin(package, resource, map_location)
+                # torch forgets the last two when a load that began within this one ends.
+                outer = self._sharing, self.storage_context, self.last_map_location
+                self._sharing = sharing
+                try:
+                    loaded = super().load_pickle(package, resource, map_location)
+                finally:
+                    self._sharing, self.storage_context, self.last_map_location = outer
+                if sharing:
+                    sharing.finish()
+                return loaded
+
+        def _unpickler(self, *args, **kwargs):
+            return Unpickler(self._sharing, self, *args, **kwargs)
 
     return Importer
 

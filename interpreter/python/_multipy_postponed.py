@@ -34,6 +34,8 @@ import types
 from _thread import get_ident
 from importlib import _bootstrap, import_module
 
+import _multipy_gates as gates
+
 _Module = types.ModuleType
 _IMPORT_FROM = opcode.opmap["IMPORT_FROM"]
 # Known of a module before it is executed: without a use, and where an import only asks
@@ -115,15 +117,17 @@ class Group:
             if wanted is not None:
                 self._execute(wanted)
             return
-        try:
-            _execution.acquire()
-        except _bootstrap._DeadlockError:
-            return
-        try:
-            if not self.done:
-                self._execute_all(me)
-        finally:
-            _execution.release()
+        # First the gate, as an import that comes to a group in its course has it.
+        with gates.inside(_package.name):
+            try:
+                _execution.acquire()
+            except _bootstrap._DeadlockError:
+                return
+            try:
+                if not self.done:
+                    self._execute_all(me)
+            finally:
+                _execution.release()
 
     def _execute_all(self, me):
         self.executor = me

@@ -1,4 +1,4 @@
-// What lies in a directory of copies (disk_copies.cpp has its layout), for people who
+// What lies in a directory of copies (cache_entries.h has its layout), for people who
 // want to know or to have it gone.
 //
 // Threads: from any thread, beside any number of programs that use the directory.
@@ -19,7 +19,7 @@ struct CacheContents {
 CacheContents cacheContents(const std::filesystem::path& directory);
 
 /// Removes all copies, and says what that was. Programs that run keep the copies that
-/// they have loaded; one that is loading a library at this very moment may fail to.
+/// they have loaded, and make those anew that they come to need.
 /// Throws CacheError if something cannot be removed.
 CacheContents clearCache(const std::filesystem::path& directory);
 

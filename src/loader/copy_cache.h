@@ -4,8 +4,9 @@
 // A copy is found by its key: everything that its bytes depend on (original's
 // path, device, inode, size, mtime, build id; editor version; slot; names of
 // what it needs; renames). The folder is $XDG_CACHE_HOME/multipy or
-// ~/.cache/multipy, mode 0700. See copy_cache.cpp for how concurrent writers,
-// crashes in mid-write, a full disk and other users' tampering are survived.
+// ~/.cache/multipy, mode 0700. See disk_copies.cpp for how concurrent writers,
+// crashes in mid-write, a full disk and other users' tampering are survived, and
+// cache_limits.h for how large it grows.
 //
 // Threads: all members from any thread; any number of processes.
 #pragma once
@@ -21,14 +22,19 @@
 
 namespace multipy::loader {
 
-/// A file that dlopen can take, alive as long as this object is: a file in the
-/// cache, or a memory file (memfd_create) reached through /proc/self/fd.
+/// A file that dlopen can take: a file in the cache, or a memory file
+/// (memfd_create) reached through /proc/self/fd, which lives as long as this
+/// object. The one in the cache may be removed or damaged from outside of this
+/// process (rm, a bad disk); then get() makes it anew.
 class CachedCopy {
  public:
   virtual ~CachedCopy() = default;
   virtual const std::filesystem::path& path() const noexcept = 0;
-  /// The name under which /proc/self/maps lists it once it is mapped.
-  virtual const std::string& mappedAs() const noexcept = 0;
+  /// Whether it is still there as get() gave it, as far as size and times tell.
+  virtual bool isUnchanged() const = 0;
+  /// Reads it through. Where it is not what was made, or not there, it is thrown
+  /// away if need be, and the answer is true: get() will make another.
+  virtual bool discardIfDamaged() = 0;
 };
 
 class CopyCache {

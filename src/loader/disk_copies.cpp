@@ -1,11 +1,9 @@
 // A cache directory that several programs write at the same time and that
 // outlives crashes.
 //
-//   <cache>/                 0700, ours; see trusted_directory.h
-//     tmp/<unique>/          an entry being written, or one being thrown away
-//     ab/<ab...digest>/      an entry, named by the digest of its key
-//       libfoo.so            the copy, under its original's name for gdb and perf
-//       verified             its digest, and its stamp when that was last right
+//   <cache>/ab/<ab...digest>/   an entry (cache_entries.h has what else lies there)
+//     libfoo.so                 the copy, under its original's name for gdb and perf
+//     verified                  its digest, and its stamp when that was last right
 //
 // An entry appears by one rename of its directory, so nobody ever sees half of
 // one, and of several writers the first wins; the others take what it made.
@@ -28,9 +26,13 @@
 //   - A bad disk or a person with our user id or root's, who can rewrite
 //     `verified` as well, is not: the latter needs no cache to run code as us.
 //     Others cannot reach the directory at all.
+//   - What dlopen refuses is read in any case (CachedCopy::discardIfDamaged()).
+//
+// Entries may go at any time: thrown away by a program that keeps the directory within its
+// limits (cache_trimming.h), though not while this one has them in use, or removed by hand.
+// What is mapped stays mapped, and what is wanted again is made again.
 #include "loader/disk_copies.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/mman.h>
@@ -38,14 +40,13 @@
 #include <unistd.h>
 
 #include <array>
-#include <atomic>
 #include <cerrno>
 #include <cstdint>
-#include <random>
 #include <system_error>
 #include <utility>
 
 #include "loader/blake2b.h"
+#include "loader/cache_entries.h"
 #include "loader/file_descriptor.h"
 #include "loader/file_io.h"
 #include "loader/trusted_directory.h"
@@ -54,23 +55,12 @@
 namespace multipy::loader {
 namespace {
 
-constexpr const char* kTemporary = "tmp";
 constexpr const char* kVerified = "verified";
 constexpr const char* kFormat = "multipy copy 1";
 
 [[noreturn]] void failWith(int error, const std::string& what) {
   throw std::system_error(error, std::system_category(), what);
 }
-
-class DiskCopy final : public CachedCopy {
- public:
-  explicit DiskCopy(std::filesystem::path path) : path_(std::move(path)) {}
-  const std::filesystem::path& path() const noexcept override { return path_; }
-  const std::string& mappedAs() const noexcept override { return path_.native(); }
-
- private:
-  std::filesystem::path path_;
-};
 
 // --- is a copy what was written?
 
@@ -119,13 +109,6 @@ FileDescriptor openOwnFile(int directory, const std::string& name, struct stat& 
   return ours ? std::move(file) : FileDescriptor();
 }
 
-std::string uniqueName() {
-  static std::atomic<unsigned> count{0};
-  std::random_device random;  // process ids repeat across containers
-  return std::to_string(::getpid()) + "-" + std::to_string(count++) + "-" +
-         std::to_string(random());
-}
-
 /// Others may be renewing the stamp too; a rename leaves one of the texts. That
 /// it cannot be written is no error: the contents have just been found right.
 void renewStamp(int directory, const std::string& text) {
@@ -140,7 +123,11 @@ void renewStamp(int directory, const std::string& text) {
   ::unlinkat(directory, name.c_str(), 0);
 }
 
-bool isGood(int shard, const std::string& digest, const std::string& fileName) {
+/// By the stamp where that fits, or by the contents in any case.
+enum class Check { Stamp, Contents };
+
+bool isGood(int shard, const std::string& digest, const std::string& fileName,
+            Check by = Check::Stamp) {
   FileDescriptor entry = openOwn(shard, digest, false);
   struct stat status, ignored;
   FileDescriptor copy = entry ? openOwnFile(entry.get(), fileName, status) : FileDescriptor();
@@ -151,57 +138,50 @@ bool isGood(int shard, const std::string& digest, const std::string& fileName) {
   if (!text || text->compare(0, start.size(), start) != 0) return false;
   const std::string written =
       text->substr(start.size(), text->find('\n', start.size()) - start.size());
-  if (*text == verifiedText(written, status)) return true;
+  renewLastUse(entry.get());
+  if (by == Check::Stamp && *text == verifiedText(written, status)) return true;
   if (digestOfFile(copy.get()) != written) return false;
   renewStamp(entry.get(), verifiedText(written, status));
   return true;
 }
 
-// --- entries that are not in their place: being written, or thrown away
-
-/// Removes tmp/`name`, a directory of files or anything else that lies there. Takes one file
-/// descriptor: what a writer leaves that ran out of them has to go, too.
-void removeEntry(int temporary, const std::string& name) {
-  FileDescriptor directory(
-      ::openat(temporary, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-  if (!directory) {
-    ::unlinkat(temporary, name.c_str(), 0);
-    return;
-  }
-  if (DIR* listing = ::fdopendir(directory.get())) {
-    directory.release();  // closedir() closes it
-    while (const dirent* item = ::readdir(listing)) {
-      ::unlinkat(::dirfd(listing), item->d_name, 0);  // fails for "." and "..", as it should
+class DiskCopy final : public CachedCopy {
+ public:
+  explicit DiskCopy(std::filesystem::path path) : path_(std::move(path)) {}
+  const std::filesystem::path& path() const noexcept override { return path_; }
+  bool isUnchanged() const override { return isGoodBy(Check::Stamp); }
+  bool discardIfDamaged() override {
+    if (isGoodBy(Check::Contents)) return false;
+    const auto cache = openAt(path_.parent_path().parent_path().parent_path());
+    try {
+      if (cache) throwAway(cache.get(), path_.parent_path().filename());
+    } catch (const std::system_error&) {
+      // Then CopyCache::get() finds it, if its stamp tells.
     }
-    ::closedir(listing);
+    return true;
   }
-  ::unlinkat(temporary, name.c_str(), AT_REMOVEDIR);
-}
 
-/// Removes what crashed writers have left in tmp/.
-void sweep(int cache) {
-  FileDescriptor temporary = openOwn(cache, kTemporary, false);
-  if (!temporary) return;
-  DIR* listing = ::fdopendir(::fcntl(temporary.get(), F_DUPFD_CLOEXEC, 0));
-  if (!listing) return;
-  while (const dirent* item = ::readdir(listing)) {
-    const std::string name = item->d_name;
-    if (name == "." || name == "..") continue;
-    FileDescriptor entry(
-        ::openat(temporary.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-    // Its writer lives, or we cannot know (no file descriptor is left).
-    if (entry ? ::flock(entry.get(), LOCK_EX | LOCK_NB) : errno != ENOTDIR && errno != ELOOP)
-      continue;
-    removeEntry(temporary.get(), name);
+ private:
+  static FileDescriptor openAt(const std::filesystem::path& directory) {
+    return FileDescriptor(
+        ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   }
-  ::closedir(listing);
-}
+  bool isGoodBy(Check check) const {
+    const auto entry = path_.parent_path();
+    const FileDescriptor shard = openAt(entry.parent_path());
+    return shard && isGood(shard.get(), entry.filename(), path_.filename(), check);
+  }
+
+  const std::filesystem::path path_;  // <cache>/ab/<ab...digest>/libfoo.so
+};
+
+// --- writing one
 
 /// An entry being written in tmp/, removed again unless it is published.
 class Draft {
  public:
-  explicit Draft(int cache) : temporary_(openOwn(cache, kTemporary, true)) {
-    if (!temporary_) failWith(errno, std::string("open ") + kTemporary);
+  explicit Draft(int cache) : temporary_(openOwn(cache, kTemporaryDirectory, true)) {
+    if (!temporary_) failWith(errno, std::string("open ") + kTemporaryDirectory);
     for (;;) {
       name_ = uniqueName();
       if (::mkdirat(temporary_.get(), name_.c_str(), 0700)) failWith(errno, "make a directory");
@@ -219,8 +199,8 @@ class Draft {
   }
   ~Draft() {
     if (published_) return;
-    directory_ = {};  // the one that removeEntry() needs
-    removeEntry(temporary_.get(), name_);
+    directory_ = {};  // the one that removeTemporary() needs
+    removeTemporary(temporary_.get(), name_);
   }
   Draft(const Draft&) = delete;
   Draft& operator=(const Draft&) = delete;
@@ -248,7 +228,7 @@ class Draft {
   void discardOld(int shard, const std::string& digest) {
     const std::string name = uniqueName();
     if (::renameat(shard, digest.c_str(), temporary_.get(), name.c_str()) == 0) {
-      removeEntry(temporary_.get(), name);
+      removeTemporary(temporary_.get(), name);
     } else if (errno != ENOENT) {
       failWith(errno, "move a damaged entry away");
     }
@@ -287,7 +267,7 @@ std::filesystem::path realCacheDirectory(const std::filesystem::path& directory)
   if (!cache) {
     throw runtime::CacheError("cannot keep private copies in " + directory.string() + ": " + why);
   }
-  sweep(cache.get());
+  removeLeftBehind(cache.get());
   return std::filesystem::canonical(directory);
 }
 
@@ -312,7 +292,16 @@ void checkFileName(const std::string& name) {
 }  // namespace
 
 DiskCopies::DiskCopies(const std::filesystem::path& directory)
-    : directory_(realCacheDirectory(directory)) {}
+    : directory_(realCacheDirectory(directory)) {
+  std::string why;
+  const FileDescriptor cache = openTrusted(directory_, why);
+  if (cache) trimming_.opened(cache.get(), directory_);
+}
+
+void DiskCopies::markInUse(int cache, const std::string& digest) {
+  std::lock_guard lock(mutex_);
+  inUse_.add(cache, digest);
+}
 
 std::shared_ptr<CachedCopy> DiskCopies::get(const std::string& key, const std::string& fileName,
                                             const std::function<std::vector<std::byte>()>& make) {
@@ -323,6 +312,7 @@ std::shared_ptr<CachedCopy> DiskCopies::get(const std::string& key, const std::s
   // Opened anew each time: somebody may have removed the directory meanwhile.
   FileDescriptor cache = openTrusted(directory_, why);
   if (cache) {
+    markInUse(cache.get(), digest);  // before it is looked at, so that it cannot go behind that
     FileDescriptor shard = openOwn(cache.get(), digest.substr(0, 2), false);
     if (shard && isGood(shard.get(), digest, fileName)) return std::make_shared<DiskCopy>(path);
   }
@@ -330,6 +320,8 @@ std::shared_ptr<CachedCopy> DiskCopies::get(const std::string& key, const std::s
   if (cache) {
     try {
       store(cache.get(), digest, fileName, bytes);
+      markInUse(cache.get(), digest);  // another program may have had it locked, to remove it
+      trimming_.wrote(cache.get(), directory_, bytes.size());
       giveBack(std::move(bytes));
       return std::make_shared<DiskCopy>(path);
     } catch (const std::system_error& error) {

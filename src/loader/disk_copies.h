@@ -9,6 +9,8 @@
 #include <mutex>
 #include <string>
 
+#include "loader/cache_trimming.h"
+#include "loader/copies_in_use.h"
 #include "loader/copy_cache.h"
 #include "loader/memory_copies.h"
 
@@ -25,10 +27,14 @@ class DiskCopies final : public CopyCache {
   std::string whyInMemory() const override;
 
  private:
+  void markInUse(int cache, const std::string& digest);
+
   const std::filesystem::path directory_;
   MemoryCopies memory_;
+  CacheTrimming trimming_;
   mutable std::mutex mutex_;
-  std::string why_;  // the last reason for a memory file; guarded by mutex_
+  CopiesInUse inUse_;  // guarded by mutex_
+  std::string why_;    // the last reason for a memory file; guarded by mutex_
 };
 
 }  // namespace multipy::loader

@@ -28,6 +28,9 @@ constexpr int kDependencyFlags = RTLD_NOW | RTLD_LOCAL;
 /// RTLD_GLOBAL: see makeGlobal().
 constexpr int kNotForPrivate = RTLD_GLOBAL | RTLD_NODELETE;
 
+/// Copies that go time and again between being made and being opened are no accident.
+constexpr int kAttempts = 3;
+
 /// Names that `library` defines for others, or those that it needs from others.
 std::set<std::string, std::less<>> symbolsOf(const Library& library, bool defined) {
   const auto contents = library.object ? library.object
@@ -167,7 +170,34 @@ void LibraryLoader::openAnnounced(Library& leader, int flags) {
   fail(leader.file, error);
 }
 
+namespace {
+
+/// Each of them is looked at, so that all that are damaged are made anew.
+bool discardDamaged(const std::vector<Library*>& group) {
+  bool damaged = false;
+  for (const Library* library : group) damaged |= library->copy->discardIfDamaged();
+  return damaged;
+}
+
+}  // namespace
+
 void LibraryLoader::openGroup(const Group& group, int flags) {
+  // The stamps once more, just before: ld.so would run into a file that was cut short.
+  const bool changed = std::any_of(group.begin(), group.end(), [](const Library* library) {
+    return !library->copy->isUnchanged();
+  });
+  if (changed) prepare({group});
+  for (int attempt = 1;; ++attempt) {
+    try {
+      return openPrepared(group, flags);
+    } catch (const runtime::LoadError&) {
+      if (attempt == kAttempts || !discardDamaged(group)) throw;
+    }
+    prepare({group});
+  }
+}
+
+void LibraryLoader::openPrepared(const Group& group, int flags) {
   Library& leader = *group.back();
   setPresent(group, true);  // before dlopen: static initialisers may ask where they are
   try {
@@ -248,14 +278,21 @@ void* LibraryLoader::openInterpreter(std::span<const std::byte> bytes) {
   payload_ = process_.payload(bytes);
   names_.interpreter = &payload_->names;
   const CopyPlan plan = planInterpreter(names_, payload_->digest);
-  auto copy = cache_->get(plan.key, kInterpreterFile, [&] {
-    return elf::edit(elf::SharedObject::parse({bytes.begin(), bytes.end()}, kInterpreterFile),
-                     plan.edits)
-        .bytes;
-  });
-  copyNames_.add(copy->path(), names_.interpreterSoname, kInterpreterFile);
-  void* handle = ::dlopen(copy->path().c_str(), kDependencyFlags);
-  if (!handle) fail(kInterpreterFile, takeDlError());
+  std::shared_ptr<CachedCopy> copy;
+  void* handle = nullptr;
+  for (int attempt = 1; !handle; ++attempt) {
+    copy = cache_->get(plan.key, kInterpreterFile, [&] {
+      return elf::edit(elf::SharedObject::parse({bytes.begin(), bytes.end()}, kInterpreterFile),
+                       plan.edits)
+          .bytes;
+    });
+    copyNames_.add(copy->path(), names_.interpreterSoname, kInterpreterFile);
+    handle = ::dlopen(copy->path().c_str(), kDependencyFlags);
+    if (handle) break;
+    const std::string error = takeDlError();
+    if (attempt == kAttempts || !copy->discardIfDamaged()) fail(kInterpreterFile, error);
+    copyNames_.remove(copy->path(), names_.interpreterSoname);
+  }
   handles_.push_back(handle);
   copies_.push_back(copy);
   reportMapped({copy->path()});
@@ -272,10 +309,10 @@ void* LibraryLoader::openInterpreter(std::span<const std::byte> bytes) {
 
 // --- the end
 
-std::set<std::string> LibraryLoader::mappingNames() const {
-  std::set<std::string> names;
-  for (const auto& copy : copies_) names.insert(copy->mappedAs());
-  return names;
+std::set<std::string> LibraryLoader::copyPaths() const {
+  std::set<std::string> paths;
+  for (const auto& copy : copies_) paths.insert(copy->path());
+  return paths;
 }
 
 void LibraryLoader::runDestructors() {
@@ -304,7 +341,8 @@ std::size_t LibraryLoader::closeAll() {
     handles_.pop_back();
     ::dlclose(handle);
   }
-  const std::size_t remaining = countMappings(mappingNames());
+  // By ld.so's list: /proc/self/maps has another name for a file that was moved since.
+  const std::size_t remaining = memoryRanges(copyPaths()).size();
   // What is left stays, under the names that ld.so knows; the destructor sees to it.
   if (remaining == 0) copies_.clear();
   if (adapter_) adapter_->unmapped(slot_);

@@ -6,7 +6,9 @@
 //                all of it before anything is written, then the copies
 //   3. open      dlopen for each copy, dependencies first, announced to the adapter
 // 1 and 2 may throw and leave nothing behind but copies in the cache. When 3
-// throws, the dependencies opened so far stay for the next try.
+// throws, the dependencies opened so far stay for the next try. Between 2 and 3
+// files of the cache may go (`multipy cache clear`, rm) or be damaged; then these
+// are prepared and opened once more, and the caller does not get to know.
 //
 // Threads: guarded by the loading lock (loading_process.h), except history() and
 // globalSymbol().
@@ -48,7 +50,7 @@ class LibraryLoader {
   void* globalSymbol(const char* name) const;
 
   void runDestructors();
-  /// dlcloses everything, last opened first. The number of mappings that remain.
+  /// dlcloses everything, last opened first. The number of copies that remain loaded.
   std::size_t closeAll();
 
   std::vector<PrivateSpace::Loaded> history() const;
@@ -65,12 +67,13 @@ class LibraryLoader {
   void* openShared(Library& library, int flags);
   void openSharedNeeds(const Library& library);
   void openGroup(const Group& group, int flags);
+  void openPrepared(const Group& group, int flags);
   void openAnnounced(Library& leader, int flags);
   void setPresent(const Group& group, bool present);
   void reportMapped(const std::set<std::string>& copies);
   void remember(const Library& library, std::size_t pagesShared = 0);
   void rememberNeeded(Library& library);
-  std::set<std::string> mappingNames() const;
+  std::set<std::string> copyPaths() const;
 
   const int slot_;
   const std::shared_ptr<CopyCache> cache_;

@@ -53,6 +53,14 @@ void forEachItem(std::string_view list, const char* separators, const Use& use) 
   }
 }
 
+/// Nothing where there is no such place: for an empty path (as $ORIGIN is for a program that
+/// /proc does not name), and for a relative one where the working directory has been removed.
+std::optional<std::filesystem::path> absolutePath(const std::string& path) {
+  std::error_code none;
+  auto absolute = std::filesystem::absolute(path, none);
+  return none ? std::nullopt : std::optional(std::move(absolute));
+}
+
 // --- what glibc was built with: it tells it nowhere, but its own libc shows it
 
 using LibraryHandle = std::unique_ptr<void, int (*)(void*)>;
@@ -209,7 +217,8 @@ std::vector<LibrarySearch::Listed> LibrarySearch::listedDirectories(
   const auto add = [&](const std::string& list, const char* separators,
                        const std::filesystem::path& origin, bool inherited = false) {
     forEachItem(list, separators, [&](std::string_view item) {
-      listed.push_back({std::filesystem::absolute(expand(item, origin)), inherited});
+      if (auto directory = absolutePath(expand(item, origin)))
+        listed.push_back({std::move(*directory), inherited});
     });
   };
   if (requester.runpath.empty()) {  // ld.so ignores DT_RPATH beside DT_RUNPATH
@@ -225,8 +234,8 @@ std::vector<LibrarySearch::Listed> LibrarySearch::listedDirectories(
 std::optional<Found> LibrarySearch::find(const std::string& name,
                                          const Requester& requester) const {
   if (name.find('/') != std::string::npos) {
-    const auto file = std::filesystem::absolute(expand(name, requester.directory));
-    if (isForThisMachine(file)) return Found{file};
+    const auto file = absolutePath(expand(name, requester.directory));
+    if (file && isForThisMachine(*file)) return Found{*file};
     return std::nullopt;
   }
   for (const Listed& listed : listedDirectories(requester)) {

@@ -5,28 +5,9 @@
 
 #include <algorithm>
 #include <fstream>
-#include <functional>
-#include <string_view>
+#include <string>
 
 namespace multipy::loader {
-namespace {
-
-void forEachMapping(const std::function<void(std::string_view name)>& use) {
-  // "7f…-7f… r-xp 00000000 fe:00 123   /path/of the/file (deleted)"
-  std::ifstream maps("/proc/self/maps");
-  for (std::string line; std::getline(maps, line);) {
-    std::string_view rest = line;
-    for (int field = 0; field < 5; ++field) {
-      rest.remove_prefix(std::min(rest.find(' '), rest.size()));
-      rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
-    }
-    constexpr std::string_view kDeleted = " (deleted)";
-    if (rest.ends_with(kDeleted)) rest.remove_suffix(kDeleted.size());
-    use(rest);
-  }
-}
-
-}  // namespace
 
 std::filesystem::path fileLoadedAs(const std::string& name) {
   void* handle = ::dlopen(name.c_str(), RTLD_LAZY | RTLD_NOLOAD);
@@ -72,15 +53,10 @@ std::map<std::string, MemoryRange> memoryRanges(const std::set<std::string>& pat
   return std::move(search.found);
 }
 
-std::size_t countMappings(const std::set<std::string>& names) {
-  std::size_t count = 0;
-  forEachMapping([&](std::string_view name) { count += names.contains(std::string(name)); });
-  return count;
-}
-
 std::size_t countAllMappings() {
+  std::ifstream maps("/proc/self/maps");
   std::size_t count = 0;
-  forEachMapping([&](std::string_view) { ++count; });
+  for (std::string line; std::getline(maps, line);) ++count;
   return count;
 }
 

@@ -27,9 +27,7 @@ link_map* objectAt(const void* address);
 using MemoryRange = std::pair<const void*, const void*>;
 std::map<std::string, MemoryRange> memoryRanges(const std::set<std::string>& paths);
 
-/// Number of mappings in /proc/self/maps of files listed there under one of
-/// these names (deleted files included), and of all mappings.
-std::size_t countMappings(const std::set<std::string>& names);
+/// Number of lines in /proc/self/maps.
 std::size_t countAllMappings();
 
 }  // namespace multipy::loader

@@ -21,17 +21,16 @@ namespace {
 
 class MemoryCopy final : public CachedCopy {
  public:
-  MemoryCopy(FileDescriptor descriptor, std::string mappedAs)
+  explicit MemoryCopy(FileDescriptor descriptor)
       : descriptor_(std::move(descriptor)),
-        path_("/proc/self/fd/" + std::to_string(descriptor_.get())),
-        mappedAs_(std::move(mappedAs)) {}
+        path_("/proc/self/fd/" + std::to_string(descriptor_.get())) {}
   const std::filesystem::path& path() const noexcept override { return path_; }
-  const std::string& mappedAs() const noexcept override { return mappedAs_; }
+  bool isUnchanged() const override { return true; }  // it is sealed
+  bool discardIfDamaged() override { return false; }
 
  private:
   FileDescriptor descriptor_;
-  std::filesystem::path path_;
-  std::string mappedAs_;
+  const std::filesystem::path path_;
 };
 
 [[noreturn]] void fail(const std::string& fileName, const char* step, int error,
@@ -63,7 +62,7 @@ std::shared_ptr<CachedCopy> create(const std::string& fileName, std::span<const 
   if (::fcntl(file.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL)) {
     fail(fileName, "sealing it", errno, because);
   }
-  return std::make_shared<MemoryCopy>(std::move(file), "/memfd:" + name);
+  return std::make_shared<MemoryCopy>(std::move(file));
 }
 
 }  // namespace

@@ -120,8 +120,8 @@ class PrivateSpace {
   void runDestructors();
 
   /// dlcloses everything this space has opened, last first. After this nothing
-  /// but the destructor may be called. Returns the number of mappings of this
-  /// space's copies that remain (0 when all could be unloaded).
+  /// but the destructor may be called. Returns the number of this space's
+  /// copies that remain loaded (0 when all could be unloaded).
   std::size_t unload();
 
   int slot() const noexcept;

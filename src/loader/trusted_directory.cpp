@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <deque>
 #include <system_error>
 
 namespace multipy::loader {
@@ -34,6 +35,36 @@ std::string whyUntrusted(const std::filesystem::path& directory) {
   if ((status.st_mode & kOthersMayWrite) && !(status.st_mode & S_ISVTX)) {
     return directory.string() + " has mode " + octal(status.st_mode) +
            ", expected one that no other user can write to (chmod go-w)";
+  }
+  return {};
+}
+
+/// Empty if nobody but this user and root can exchange a name on the way to `directory`
+/// (absolute), be it a directory's or that of a link that leads on.
+std::string whyWayUntrusted(const std::filesystem::path& directory) {
+  constexpr int kMostLinks = 40;  // as Linux
+  const auto way = directory.relative_path();
+  std::deque<std::filesystem::path> names(way.begin(), way.end());
+  std::filesystem::path at = "/";  // without links
+  for (int links = 0; !names.empty();) {
+    if (auto why = whyUntrusted(at); !why.empty()) return why;
+    const auto name = names.front();
+    names.pop_front();
+    if (name.empty() || name == ".") continue;
+    if (name == "..") {
+      at = at.parent_path();
+      continue;
+    }
+    std::error_code isNoLink;
+    const auto target = std::filesystem::read_symlink(at / name, isNoLink);
+    if (isNoLink) {
+      at /= name;
+      continue;
+    }
+    if (++links > kMostLinks) return directory.string() + " leads over too many links";
+    const auto rest = target.relative_path();
+    names.insert(names.begin(), rest.begin(), rest.end());
+    if (target.is_absolute()) at = "/";
   }
   return {};
 }
@@ -77,20 +108,8 @@ FileDescriptor openTrusted(const std::filesystem::path& directory, std::string& 
     why = directory.string() + " " + why;
     return {};
   }
-  std::error_code error;
-  const auto real = std::filesystem::canonical(directory, error);
-  if (error) {
-    why = directory.string() + ": " + error.message();
-    return {};
-  }
-  // Both the way as it was given (it may lead over links) and the real one.
-  for (const auto& way : {directory, real}) {
-    for (auto above = way.parent_path();; above = above.parent_path()) {
-      why = whyUntrusted(above.empty() ? "." : above);
-      if (!why.empty()) return {};
-      if (!above.has_relative_path()) break;
-    }
-  }
+  why = whyWayUntrusted(std::filesystem::absolute(directory));
+  if (!why.empty()) return {};
   struct statvfs system;
   if (::fstatvfs(opened.get(), &system) == 0 && (system.f_flag & ST_NOEXEC)) {
     why = directory.string() +

@@ -13,9 +13,9 @@
 namespace multipy::loader {
 
 /// Opens `directory`, made (0700, with its parents) if it is missing. It must be
-/// a real directory, owned by this user and writable by nobody else, and every
-/// directory above it owned by this user or root and, unless its sticky bit is
-/// set, writable by nobody else. On failure gives no descriptor and says why.
+/// a real directory, owned by this user and writable by nobody else. Every directory
+/// on the way to it, over links as well, must be owned by this user or root and, unless
+/// its sticky bit is set, be writable by nobody else. On failure gives no descriptor and says why.
 FileDescriptor openTrusted(const std::filesystem::path& directory, std::string& why);
 
 /// Opens the subdirectory `name`; no links. With `make`, it is made if missing.

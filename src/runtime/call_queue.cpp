@@ -208,7 +208,7 @@ std::optional<CallQueue::Place> CallQueue::besideDearer(CallCost::Duration cost)
   if (cost.count() == 0) return std::nullopt;  // perhaps it is dear itself
   for (std::size_t i = 0; i < balancer_.limit(); ++i) {
     const int where = static_cast<int>(i);
-    if (inside(where) / kMuchDearer < cost.count()) continue;
+    if (inside(where) / kMuchDearer < cost.count() || balancer_.isSetAside(where)) continue;
     if (lines_[i].hurried.exchange(true)) continue;
     balancer_.join(where);
     return Place{.where = where, .hurried = true};
@@ -242,9 +242,10 @@ std::optional<CallQueue::Place> CallQueue::whereGilStaysFree(CallCost::Duration 
     if (const int free = balancer_.acquireFree(); free >= 0) return Place{free};
     for (std::size_t i = 0; i < n; ++i) {
       if (!begin && calls[i] == 0) continue;
-      InterpreterCore& core = *cores_[(seen.first + i) % limit];
+      const std::size_t where = (seen.first + i) % limit;
+      InterpreterCore& core = *cores_[where];
       const Visit visit(core);
-      calls[i] = visit && core.api().gilIsFree() ? core.operationsInside() - 1 : 0;
+      calls[i] = visit && !balancer_.isSetAside(static_cast<int>(where)) && core.api().gilIsFree() ? core.operationsInside() - 1 : 0;
     }
   }
   for (std::size_t i = 0; i < n; ++i) {
@@ -304,7 +305,7 @@ void CallQueue::leaveToNext(int where, CallCost::Duration expected) noexcept {
   Line& line = lines_[where];
   const bool due = now - line.handedOver > kFairness;
   const bool isShort = expected.count() != 0 && expected < kShortCall && spareCores_ > 0;
-  if (first_ && due && !isShort && balancer_.users(where) == 1) {
+  if (first_ && due && !isShort && balancer_.users(where) == 1 && !balancer_.isSetAside(where)) {
     line.handedOver = now;
     Waiter& next = *first_;
     next.given = where;

@@ -30,7 +30,7 @@ struct Donor {
   Donor(const std::filesystem::path& libtorchPython, std::shared_ptr<loader::CopyCache> cache)
       : space(routing::kDonorSlot, policyAround(libtorchPython), std::move(cache),
               &routing::torchAdapter()),
-        binding(space, nullptr, nullptr) {
+        binding(space, nullptr, nullptr, nullptr) {
     try {
       binding.attach(space.loadInterpreter(embeddedInterpreter()));
       space.load(libtorchPython);

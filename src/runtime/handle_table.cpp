@@ -10,7 +10,11 @@ namespace multipy::runtime {
 HandleTable::~HandleTable() { dropAll(); }
 
 Handle HandleTable::find(const InterpreterCore& core) const noexcept {
-  return handles_[core.slot()].load(std::memory_order_acquire);
+  return place(core).load(std::memory_order_acquire);
+}
+
+const std::atomic<Handle>& HandleTable::place(const InterpreterCore& core) const noexcept {
+  return handles_[core.slot()];
 }
 
 Handle HandleTable::keep(const std::shared_ptr<InterpreterCore>& core, Handle made) {

@@ -34,6 +34,8 @@ class HandleTable {
 
   /// Borrowed; null if there is none.
   Handle find(const InterpreterCore& core) const noexcept;
+  /// Where keep() puts it: for who waits without the GIL, to look again.
+  const std::atomic<Handle>& place(const InterpreterCore& core) const noexcept;
   /// Takes over the reference `made`, unless there is an object already (another
   /// thread was faster), whose reference then stays. Returns the one that stays,
   /// borrowed.

@@ -102,6 +102,10 @@ bool postToOwner(void* context, void (*task)(void*), void* argument) {
       [&] { return routing::postToOwner(binding(context).slot(), [=] { task(argument); }); });
 }
 
+void reportBroken(void* context, std::string_view why) {
+  orNothing([&] { binding(context).broken(why); });
+}
+
 bool findCompiled(std::string_view key, std::string& code) {
   return orNothing([&] { return CompiledTexts::process().find(key, code); });
 }
@@ -220,10 +224,11 @@ c10::intrusive_ptr<c10::ivalue::Future> linkFuture(
 }  // namespace
 
 HostBinding::HostBinding(loader::PrivateSpace& space, std::shared_ptr<const ModuleSources> sources,
-                         OutputHook output)
+                         OutputHook output, OnBroken onBroken)
     : space_(space),
       sources_(std::move(sources)),
       output_(space.slot(), std::move(output)),
+      onBroken_(std::move(onBroken)),
       services_{} {
   services_.context = this;
   services_.slot = space.slot();
@@ -236,6 +241,7 @@ HostBinding::HostBinding(loader::PrivateSpace& space, std::shared_ptr<const Modu
   services_.setCurrent = setCurrent;
   services_.runOnOwner = runOnOwner;
   services_.postToOwner = postToOwner;
+  services_.reportBroken = reportBroken;
   services_.findCompiled = findCompiled;
   services_.keepCompiled = keepCompiled;
   services_.isKnown = isKnown;
@@ -263,6 +269,10 @@ HostBinding::HostBinding(loader::PrivateSpace& space, std::shared_ptr<const Modu
   services_.closeCrossing = routing::closeCrossing;
   services_.linkFuture = linkFuture;
   services_.routes = &routing::torchRoutes();
+}
+
+void HostBinding::broken(std::string_view why) const {
+  if (onBroken_) onBroken_(std::string(why));
 }
 
 const InterpreterApi& HostBinding::attach(void* library) {

@@ -2,7 +2,10 @@
 // lead to. Lives for as long as that library is loaded.
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <string>
+#include <string_view>
 
 #include "interpreter/host_services.h"
 #include "interpreter/interpreter_api.h"
@@ -14,11 +17,15 @@ namespace multipy::runtime {
 
 class HostBinding {
  public:
+  /// Called when the interpreter says that it is of no use any more, and why: by a thread that
+  /// is inside, with its GIL.
+  using OnBroken = std::function<void(std::string why)>;
+
   /// `space` and, where not null, `sources` serve the interpreter in the space's
-  /// slot. `sources` is null for the donor, which runs no Python. `output` may be null,
-  /// too.
+  /// slot. `sources` is null for the donor, which runs no Python. `output` and `onBroken` may
+  /// be null, too.
   HostBinding(loader::PrivateSpace& space, std::shared_ptr<const ModuleSources> sources,
-              OutputHook output);
+              OutputHook output, OnBroken onBroken);
   HostBinding(const HostBinding&) = delete;
   HostBinding& operator=(const HostBinding&) = delete;
 
@@ -31,11 +38,13 @@ class HostBinding {
   const ModuleSources* sources() const noexcept { return sources_.get(); }
   OutputLines& output() noexcept { return output_; }
   int slot() const noexcept { return services_.slot; }
+  void broken(std::string_view why) const;
 
  private:
   loader::PrivateSpace& space_;
   const std::shared_ptr<const ModuleSources> sources_;
   OutputLines output_;
+  const OnBroken onBroken_;
   HostServices services_;
 };
 

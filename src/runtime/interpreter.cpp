@@ -63,6 +63,8 @@ InterpreterSession Interpreter::acquireSession() const {
 
 int Interpreter::slot() const { return core()->slot(); }
 
+std::string Interpreter::whyBroken() const { return core()->whyBroken(); }
+
 std::vector<LoadedLibrary> Interpreter::libraries() const {
   std::vector<LoadedLibrary> libraries;
   for (auto& loaded : core()->libraries())

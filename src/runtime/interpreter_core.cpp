@@ -78,7 +78,8 @@ void InterpreterCore::bringUp(const InterpreterRecipe& recipe, InterpreterOption
   stage_ = Stage::Slot;
   space_ = std::make_unique<loader::PrivateSpace>(slot_, recipe.policy, recipe.cache,
                                                   &routing::torchAdapter());
-  binding_ = std::make_unique<HostBinding>(*space_, recipe.sources, options.output);
+  binding_ = std::make_unique<HostBinding>(*space_, recipe.sources, options.output,
+                                           [this](std::string why) { setBroken(std::move(why)); });
   stage_ = Stage::Space;
   api_ = &binding_->attach(space_->loadInterpreter(embeddedInterpreter()));
 
@@ -137,9 +138,24 @@ std::vector<loader::PrivateSpace::Loaded> InterpreterCore::libraries() {
   return space_->loaded();
 }
 
+// --- of no use any more
+
+void InterpreterCore::setBroken(std::string why) {
+  auto text = std::make_unique<const std::string>(std::move(why));
+  const std::string* none = nullptr;
+  if (!whyBroken_.compare_exchange_strong(none, text.get())) return;
+  text.release();  // NOLINT: whyBroken_ has it
+  if (whenBroken_) whenBroken_();
+}
+
+std::string InterpreterCore::whyBroken() const {
+  const std::string* const why = whyBroken_.load(std::memory_order_acquire);
+  return why ? *why : std::string();
+}
+
 // --- down
 
-InterpreterCore::~InterpreterCore() = default;
+InterpreterCore::~InterpreterCore() { delete whyBroken_.load(); }
 
 void InterpreterCore::shutDown(std::span<const std::shared_ptr<InterpreterCore>> cores) noexcept {
   if (inForkedChild()) {

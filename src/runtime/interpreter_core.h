@@ -20,10 +20,13 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <span>
+#include <string>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "interpreter/interpreter_api.h"
@@ -59,6 +62,15 @@ class InterpreterCore : public std::enable_shared_from_this<InterpreterCore> {
   const InterpreterApi& api() const noexcept { return *api_; }
   /// What has been loaded for it so far. Throws HandleError after the shutdown.
   std::vector<loader::PrivateSpace::Loaded> libraries();
+
+  // --- of no use any more
+  /// Why, and from when: the import of torch, say, has failed for good. Empty as long as it is
+  /// of use. Operations are not refused: what they come to raises the reason.
+  std::string whyBroken() const;
+  bool isBroken() const noexcept { return whyBroken_.load(std::memory_order_acquire); }
+  /// Has `notify` called when that happens, by a thread that is inside, with the GIL. Before the
+  /// first operation.
+  void whenBroken(std::function<void()> notify) { whenBroken_ = std::move(notify); }
 
   // --- life
   /// Refuses operations, waits for those inside and takes the interpreters down,
@@ -104,6 +116,7 @@ class InterpreterCore : public std::enable_shared_from_this<InterpreterCore> {
   InterpreterCore() = default;
   void bringUp(const InterpreterRecipe& recipe, InterpreterOptions options);
   void initialize(const InterpreterRecipe& recipe, const InterpreterOptions& options);
+  void setBroken(std::string why);
   void setLive(bool live) noexcept;
   void takeDown() noexcept;
   void takeDownInBackground() noexcept;
@@ -122,6 +135,9 @@ class InterpreterCore : public std::enable_shared_from_this<InterpreterCore> {
   OperationGate gate_;
   LeftBehind leftBehind_;
   std::atomic<bool> clearingAsked_{false};
+
+  std::atomic<const std::string*> whyBroken_{nullptr};  // written once; owned
+  std::function<void()> whenBroken_;
 
   std::mutex tablesMutex_;
   std::unordered_set<HandleTable*> tables_;  // guarded by tablesMutex_

@@ -45,6 +45,10 @@ std::shared_ptr<ManagerState> startInterpreters(std::size_t n,
     InterpreterCore::shutDown(state->cores);
     throw;
   }
+  for (std::size_t i = 0; i < n; ++i)
+    state->cores[i]->whenBroken([weak = std::weak_ptr(state), i] {
+      if (const auto manager = weak.lock()) manager->balancer.setAside(static_cast<int>(i));
+    });
   return state;
 }
 

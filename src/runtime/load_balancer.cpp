@@ -77,6 +77,25 @@ int LoadBalancer::acquire() noexcept {
   return static_cast<int>(least);
 }
 
+void LoadBalancer::setAside(int where) {
+  checked(where);
+  const std::lock_guard lock(mutex_);
+  std::size_t inUse = 0;
+  for (std::size_t i = 0; i < limit(); ++i) inUse += users_[i].count.load() < kAside;
+  if (users_[where].count.load() >= kAside) return;
+  if (inUse > 1) {
+    users_[where].count.fetch_add(kAside);
+    return;
+  }
+  // It is the last one: none is better than another.
+  for (std::size_t i = 0; i < size_; ++i)
+    if (users_[i].count.load() >= kAside) users_[i].count.fetch_sub(kAside);
+}
+
+bool LoadBalancer::isSetAside(int where) const {
+  return checked(where).count.load(std::memory_order_relaxed) >= kAside;
+}
+
 void LoadBalancer::join(int where) {
   checked(where).count.fetch_add(1);
   lastUsed = static_cast<std::size_t>(where);
@@ -98,7 +117,7 @@ LoadBalancer::Users& LoadBalancer::checked(int where) const {
 
 void LoadBalancer::free(int where) {
   Users& users = checked(where);
-  if (users.count.fetch_sub(1) != 0) [[likely]]
+  if (users.count.fetch_sub(1) % kAside != 0) [[likely]]
     return;
   users.count.fetch_add(1);
   throw InvalidArgument("LoadBalancer: interpreter " + std::to_string(where) +
@@ -106,7 +125,7 @@ void LoadBalancer::free(int where) {
 }
 
 std::size_t LoadBalancer::users(int where) const {
-  return checked(where).count.load(std::memory_order_relaxed);
+  return checked(where).count.load(std::memory_order_relaxed) % kAside;
 }
 
 }  // namespace multipy::runtime

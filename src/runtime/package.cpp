@@ -27,9 +27,7 @@ InterpreterSession Package::acquireSession() const {
 
 ReplicatedObj Package::loadPickle(const std::string& module, const std::string& file) const {
   source_->requireResource(module, file);
-  InterpreterSession session = acquireSession();
-  const auto scope = session.enter();
-  return createMovable(session.self.attr("load_pickle")({module, file}), &session);
+  return ReplicatedState::load(module, file, manager_, source_);
 }
 
 std::string Package::loadText(const std::string& package, const std::string& resource) const {

@@ -8,40 +8,31 @@
 #include <string>
 
 #include "runtime/handle_table.h"
-#include "runtime/package_reader.h"
-
-namespace caffe2::serialize {
-class PyTorchStreamReader;
-}
+#include "runtime/package_records.h"
 
 namespace multipy::runtime {
 
 class PackageSource {
  public:
-  /// `name` is how errors call it. Throws PackageError, saying what was found, if
-  /// the bytes are no torch.package.
+  /// As PackageRecords.
   PackageSource(std::string name, std::shared_ptr<PackageBytes> bytes);
-  ~PackageSource();
 
-  const std::string& name() const noexcept { return name_; }
+  const std::string& name() const noexcept { return records_.name(); }
 
   /// The PackageImporter in this interpreter, made on first use. Borrowed; with
   /// the GIL. Throws what Failure says.
   Handle importer(const std::shared_ptr<InterpreterCore>& core);
 
-  /// The bytes of a resource, as save_text and save_binary put them there.
-  /// Throws PackageError if there is none.
-  std::string resource(const std::string& package, const std::string& resource) const;
-  /// Throws PackageError if there is no such resource. Names what is there.
-  void requireResource(const std::string& package, const std::string& resource) const;
+  /// As PackageRecords.
+  std::string resource(const std::string& package, const std::string& resource) const {
+    return records_.resource(package, resource);
+  }
+  void requireResource(const std::string& package, const std::string& resource) const {
+    records_.requireResource(package, resource);
+  }
 
  private:
-  std::string recordName(const std::string& package, const std::string& resource) const;
-  std::string neighbours(const std::string& package) const;
-
-  const std::string name_;
-  const std::shared_ptr<PackageBytes> bytes_;
-  const std::unique_ptr<caffe2::serialize::PyTorchStreamReader> records_;  // has its own lock
+  const PackageRecords records_;
   HandleTable importers_;
 };
 

@@ -7,6 +7,7 @@
 #include "runtime/failure.h"
 #include "runtime/gil.h"
 #include "runtime/object_state.h"
+#include "runtime/package_storages.h"
 
 namespace multipy::runtime {
 
@@ -27,19 +28,46 @@ ReplicatedObj ReplicatedState::make(const Obj& obj, const InterpreterSession* se
   const Entered inside(*core, kDoing);
   Handle importer = state->package ? state->package->importer(core) : nullptr;
   Failure failure;
-  if (!core->api().pickle(object.handle, importer, &state->pickled, failure))
+  if (!core->api().pickle(object.handle, importer, &state->origin.emplace<Pickled>(), failure))
     throwFailure(failure, state->wantedBy());
   return ReplicatedObj(std::move(state));
+}
+
+ReplicatedObj ReplicatedState::load(std::string module, std::string file,
+                                    std::shared_ptr<ManagerState> manager,
+                                    std::shared_ptr<PackageSource> package) {
+  auto state = std::make_shared<ReplicatedState>(std::move(manager), std::move(package));
+  state->origin = PackagedPickle{std::move(module), std::move(file),
+                                 std::make_shared<PackageStorages>()};
+  for (std::size_t others = state->manager->cores.size() - 1;; --others) {
+    constexpr const char* kDoing = "load a pickle of a package";
+    const InterpreterSession session = SessionState::onAny(state->manager, state->package);
+    const auto& core = SessionState::of(&session, kDoing)->core;
+    const Entered inside(*core, kDoing);
+    try {
+      state->objectIn(core);
+    } catch (const PythonException&) {
+      if (others == 0 || !core->isBroken()) throw;
+      continue;
+    }
+    return ReplicatedObj(std::move(state));
+  }
 }
 
 Handle ReplicatedState::objectIn(const std::shared_ptr<InterpreterCore>& core) {
   if (Handle known = objects.find(*core)) [[likely]]
     return known;
-  Handle importer = package ? package->importer(core) : nullptr;
   Failure failure;
-  Handle made = core->api().unpickle(pickled, importer, failure);
+  Handle made = bringTo(core, failure);
   if (!made) throwFailure(failure, wantedBy());
   return objects.keep(core, made);
+}
+
+Handle ReplicatedState::bringTo(const std::shared_ptr<InterpreterCore>& core, Failure& failure) {
+  Handle importer = package ? package->importer(core) : nullptr;
+  if (const auto* packaged = std::get_if<PackagedPickle>(&origin))
+    return core->api().loadPickle(importer, *packaged, objects.place(*core), failure);
+  return core->api().unpickle(std::get<Pickled>(origin), importer, failure);
 }
 
 Obj ReplicatedState::objIn(const std::shared_ptr<SessionState>& session, const char* doing) {
@@ -51,9 +79,25 @@ Obj ReplicatedState::objIn(const std::shared_ptr<SessionState>& session, const c
 
 at::IValue ReplicatedState::call(const char* method, at::ArrayRef<at::IValue> args,
                                  const KeywordArgument* named, std::size_t nNamed) {
-  const Turn turn(*manager, cost);
-  const std::shared_ptr<InterpreterCore>& core = turn.core();
-  const Entered inside(*core, "call a ReplicatedObj", turn.pace());
+  for (std::size_t others = manager->cores.size() - 1;; --others) {
+    const Turn turn(*manager, cost);
+    const std::shared_ptr<InterpreterCore>& core = turn.core();
+    const Entered inside(*core, "call a ReplicatedObj", turn.pace());
+    try {
+      objectIn(core);
+    } catch (const PythonException&) {
+      // One that has turned out to be of no use: nothing has been called yet, so another
+      // one can do it.
+      if (others == 0 || !core->isBroken()) throw;
+      continue;
+    }
+    return callIn(core, method, args, named, nNamed);
+  }
+}
+
+at::IValue ReplicatedState::callIn(const std::shared_ptr<InterpreterCore>& core, const char* method,
+                                   at::ArrayRef<at::IValue> args, const KeywordArgument* named,
+                                   std::size_t nNamed) {
   const InterpreterApi& api = core->api();
 
   // A reference of our own: while Python runs the GIL may be given up, and the

@@ -1,10 +1,14 @@
-// What the copies of a ReplicatedObj share: the object pickled, its storages,
-// and the Python object in each interpreter that has used it.
+// What the copies of a ReplicatedObj share: how an interpreter comes by the object, its
+// storages, and the Python object in each interpreter that has used it.
+//
+// One from createMovable() is the object pickled. One from loadPickle() is a recipe: which
+// pickle of the package each interpreter loads with its own importer; nothing is pickled.
 #pragma once
 
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <variant>
 
 #include "interpreter/interpreter_api.h"
 #include "multipy/runtime/replicated_obj.h"
@@ -26,13 +30,20 @@ struct ReplicatedState {
                             std::shared_ptr<ManagerState> manager,
                             std::shared_ptr<PackageSource> package);
 
+  /// What save_pickle(module, file, object) put into `package`, loaded on one interpreter
+  /// and kept there. Throws what loading raised.
+  static ReplicatedObj load(std::string module, std::string file,
+                            std::shared_ptr<ManagerState> manager,
+                            std::shared_ptr<PackageSource> package);
+
   /// The object in this interpreter, unpickled on first use. Borrowed; with the GIL.
   Handle objectIn(const std::shared_ptr<InterpreterCore>& core);
   /// The same as an Obj of the session.
   Obj objIn(const std::shared_ptr<SessionState>& session, const char* doing);
 
   /// Calls the object, or its method of that name if not null, on the interpreter
-  /// that the queue gives, perhaps after waiting for one.
+  /// that the queue gives, perhaps after waiting for one. Where that turns out to be broken
+  /// (InterpreterCore::isBroken) as the object is brought there, another one is asked for.
   at::IValue call(const char* method, at::ArrayRef<at::IValue> args, const KeywordArgument* named,
                   std::size_t nNamed);
 
@@ -42,9 +53,15 @@ struct ReplicatedState {
 
   const std::shared_ptr<ManagerState> manager;
   const std::shared_ptr<PackageSource> package;  // null: not from a package
-  Pickled pickled;                               // not changed once made
+  std::variant<Pickled, PackagedPickle> origin;  // not changed once made
   HandleTable objects;
   CallCost cost;
+
+ private:
+  at::IValue callIn(const std::shared_ptr<InterpreterCore>& core, const char* method,
+                    at::ArrayRef<at::IValue> args, const KeywordArgument* named,
+                    std::size_t nNamed);
+  Handle bringTo(const std::shared_ptr<InterpreterCore>& core, Failure& failure);
 };
 
 }  // namespace multipy::runtime

@@ -3,11 +3,13 @@
 #include <c10/core/impl/COW.h>
 
 #include <atomic>
+#include <typeinfo>
 #include <utility>
 
 #include "torch/handoff_counts.h"
 #include "torch/housekeeping.h"
 #include "torch/ownership.h"
+#include "torch/shared_bytes.h"
 #include "torch/torch_router.h"
 #include "torch/versions/torch_version.h"
 
@@ -24,7 +26,7 @@ std::atomic<long> deferredDrops{0}, leakedStorages{0};
 
 // What frees the bytes, if anything does, is torch's own allocator.
 bool areTorchs(const DataPtr& bytes) {
-  const c10::DeleterFnPtr deleter = bytes.get_deleter();
+  const c10::DeleterFnPtr deleter = deleterOf(bytes);
   if (!deleter || deleter == &c10::detail::deleteNothing) return true;
   const auto device = bytes.device().type();
   return (device == c10::kCPU || device == c10::kCUDA) &&
@@ -61,75 +63,116 @@ void drop(StoragePointer storage, Incarnation owner) {
     leak(StoragePointer::reclaim(raw));
 }
 
-// What all DataPtrs over one original storage of an interpreter have in common.
-class Shared {
+// The hold on an interpreter's original that all have in common to which it has come.
+class Held final : public c10::intrusive_ptr_target {
  public:
-  Shared(StoragePointer original, Incarnation owner)
+  Held(StoragePointer original, Incarnation owner)
       : original_(std::move(original)), owner_(owner) {}
+  ~Held() override { drop(std::move(original_), owner_); }
 
-  void retain() noexcept { references_.fetch_add(1, std::memory_order_relaxed); }
-  bool hasOthers() const noexcept { return references_.load(std::memory_order_relaxed) > 1; }
-
-  /// The deleter of the bytes.
-  static void release(void* context) {
-    auto* const self = static_cast<Shared*>(context);
-    countLive(-1);
-    if (self->references_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-    StoragePointer original = std::move(self->original_);
-    const Incarnation owner = self->owner_;
-    delete self;
-    drop(std::move(original), owner);
-  }
+  Incarnation owner() const noexcept { return owner_; }
 
  private:
   StoragePointer original_;
   const Incarnation owner_;
-  std::atomic<long> references_{1};
 };
 
-// The deleter of bytes that are C++'s.
-void releaseCpps(void* context) {
-  countLive(-1);
-  StoragePointer::reclaim(static_cast<StorageImpl*>(context));
+// What a storage over another's bytes keeps: the one or the other original.
+struct Original {
+  StoragePointer ofCpp;
+  c10::intrusive_ptr<Held> ofInterpreter;
+
+  Original(const StoragePointer& storage, int owner) {
+    if (owner == kNone)
+      ofCpp = storage;
+    else
+      ofInterpreter = c10::make_intrusive<Held>(storage, incarnation(owner));
+  }
+
+  Incarnation owner() const {
+    return ofInterpreter ? ofInterpreter->owner() : incarnation(kNone);
+  }
+  bool isKeptByOthers() const {
+    return ofInterpreter ? ofInterpreter.use_count() > 1 : ofCpp.use_count() > 1;
+  }
+  void giveUp() {
+    ofCpp.reset();
+    ofInterpreter.reset();
+  }
+};
+
+class CrossedStorage final : public StorageImpl {
+ public:
+  CrossedStorage(const StorageImpl& bytesOf, DataPtr bytes, Original original)
+      : StorageImpl(use_byte_size_t(), bytesOf.nbytes(), std::move(bytes), /*allocator=*/nullptr,
+                    /*resizable=*/false),
+        original_(std::move(original)) {
+    countLive(1);
+  }
+  ~CrossedStorage() override {
+    if (!ended_) end();
+  }
+  // Weak references are left.
+  void release_resources() override {
+    if (!ended_) end();
+    StorageImpl::release_resources();
+  }
+
+  const Original& original() const noexcept { return original_; }
+  /// False once it has got bytes of its own (share_memory_()).
+  bool hasOriginalsBytes() const noexcept { return areShared(data_ptr_); }
+
+ private:
+  void end() {
+    ended_ = true;
+    countLive(-1);
+    if (hasOriginalsBytes()) {
+      const c10::Device device = data_ptr_.device();
+      void* const data = data_ptr_.get();
+      if (BytesOwner left = release(data_ptr_)) dropBytes(data, std::move(left), device);
+    }
+    original_.giveUp();
+  }
+
+  // The original has got other bytes since, and no other storage has these.
+  void dropBytes(void* data, BytesOwner left, c10::Device device) {
+    const c10::DeleterFnPtr deleter = left.get_deleter();
+    DataPtr bytes(data, left.release(), deleter, device);
+    auto last = c10::make_intrusive<StorageImpl>(use_byte_size_t(), nbytes(), std::move(bytes),
+                                                 /*allocator=*/nullptr, /*resizable=*/false);
+    const Incarnation owner = original_.owner();
+    if (owner.slot != kNone) drop(std::move(last), owner);
+  }
+
+  Original original_;
+  bool ended_ = false;
+};
+
+const CrossedStorage* crossed(const StorageImpl& storage) noexcept {
+  return typeid(storage) == typeid(CrossedStorage) ? static_cast<const CrossedStorage*>(&storage)
+                                                   : nullptr;
 }
 
 }  // namespace
 
 // ------------------------------------------------------- sharing
 
-DataPtr shareBytes(const StoragePointer& original, int owner) {
+StoragePointer shareStorage(const StoragePointer& original, int owner) {
   // Bytes that are to be copied at the first write would be copied here or there.
   if (c10::impl::cow::is_cow_data_ptr(original->data_ptr_)) original->mutable_data();
-  void* const bytes = const_cast<void*>(original->data());
-  const c10::DeleterFnPtr deleter = original->data_ptr_.get_deleter();
-  void* context = original->data_ptr_.get_context();
-  c10::DeleterFnPtr release = deleter;
-  if (deleter == &Shared::release) {
-    static_cast<Shared*>(context)->retain();
-  } else if (deleter == &releaseCpps) {
-    c10::raw::intrusive_ptr::incref(static_cast<StorageImpl*>(context));
-  } else if (owner == kNone) {
-    context = StoragePointer(original).release();
-    release = &releaseCpps;
-  } else {
-    context = new Shared(original, incarnation(owner));
-    release = &Shared::release;
-  }
-  countLive(1);
-  return DataPtr(bytes, context, release, original->data_ptr_.device());
+  const CrossedStorage* const known = crossed(*original);
+  Original kept = known && known->hasOriginalsBytes() ? known->original() : Original(original, owner);
+  return c10::make_intrusive<CrossedStorage>(*original, shareBytes(*original), std::move(kept));
 }
 
 bool hasNoOwner(const StorageImpl& storage) {
-  const c10::DeleterFnPtr deleter = storage.data_ptr_.get_deleter();
-  return deleter == &releaseCpps || deleter == &Shared::release || areTorchs(storage.data_ptr_);
+  const CrossedStorage* const known = crossed(storage);
+  return (known && known->hasOriginalsBytes()) || areTorchs(storage.data_ptr_);
 }
 
 bool outlivedByBytes(const StorageImpl& storage) {
-  const DataPtr& bytes = storage.data_ptr_;
-  if (bytes.get_deleter() == &Shared::release)
-    return static_cast<const Shared*>(bytes.get_context())->hasOthers();
-  return bytes.get_deleter() == &releaseCpps &&
-         c10::raw::intrusive_ptr::use_count(static_cast<StorageImpl*>(bytes.get_context())) > 1;
+  const CrossedStorage* const known = crossed(storage);
+  return known && known->hasOriginalsBytes() && known->original().isKeptByOthers();
 }
 
 HandoffCounts handoffCounts() noexcept {

@@ -1,15 +1,17 @@
 // The bytes of tensors that have crossed: who keeps them alive, and by whom and where
 // they are given up.
 //
-// A storage on the other side has a DataPtr over the same bytes, whose context holds the
-// original storage:
+// A storage on the other side has a DataPtr over the same bytes (shared_bytes.h) and keeps
+// the original storage:
 //
 //   bytes of C++               the original StorageImpl itself, counted as ever
-//   bytes of an interpreter    Shared: the original, and whose it is, counted
+//   bytes of an interpreter    what holds the original, and knows whose it is, counted
 //
-// Further hops of what has crossed hold the same original: chains do not grow.
+// Further hops of what has crossed keep the same original: chains do not grow. torch
+// takes all of them, and the original where its bytes allow it, for aliases
+// (Storage::is_alias_of()).
 //
-// Dropping. The last DataPtr gives up the original StorageImpl, whose end may
+// Dropping. The last that keeps it gives up the original StorageImpl, whose end may
 // need its owner's GIL (a numpy array, a Python object in its place). A thread
 // must not wait for that while it holds another interpreter's GIL, so:
 //   C++'s                                 freed here
@@ -28,9 +30,10 @@
 
 namespace multipy::routing {
 
-/// The bytes of `original`, for a storage on the other side; `owner` is the slot that
-/// they come from, kNone for C++.
-c10::DataPtr shareBytes(const c10::intrusive_ptr<c10::StorageImpl>& original, int owner);
+/// A storage for the other side over the bytes of `original`; `owner` is the slot that
+/// they come from, kNone for C++. It cannot be resized.
+c10::intrusive_ptr<c10::StorageImpl> shareStorage(
+    const c10::intrusive_ptr<c10::StorageImpl>& original, int owner);
 
 /// Its bytes are freed by torch's own allocator or belong to another storage: it can
 /// belong to any side, and end in any thread.

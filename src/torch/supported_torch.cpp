@@ -10,9 +10,9 @@
 #include <iterator>
 #include <map>
 #include <optional>
-#include <regex>
 #include <set>
 #include <sstream>
+#include <string_view>
 
 #include "multipy/runtime/Exception.h"
 
@@ -80,14 +80,33 @@ void compareBinding(const Symbols& symbols, Differences& differences) {
 
 // ------------------------------------------------------- version
 
+// The string that is assigned at the start of `text`, as in " = '2.13.0'"; nothing if none is.
+std::optional<std::string> assignedString(std::string_view text) {
+  const auto skipBlanks = [&] {
+    text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n\f\v"), text.size()));
+  };
+  skipBlanks();
+  if (!text.starts_with('=')) return std::nullopt;
+  text.remove_prefix(1);
+  skipBlanks();
+  if (!text.starts_with('\'') && !text.starts_with('"')) return std::nullopt;
+  text.remove_prefix(1);
+  const std::size_t end = text.find_first_of("'\"");
+  if (end == text.npos) return std::nullopt;
+  return std::string(text.substr(0, end));
+}
+
+// (Not by std::regex: libstdc++'s takes a stack frame for each character.)
 std::optional<std::string> versionIn(const fs::path& file) {
+  constexpr std::string_view kVariable = "__version__";
   std::ifstream in(file);
   if (!in) return std::nullopt;
   const std::string text{std::istreambuf_iterator<char>(in), {}};
-  static const std::regex assignment(R"(__version__\s*=\s*['"]([^'"]*)['"])");
-  std::smatch match;
-  if (!std::regex_search(text, match, assignment)) return std::nullopt;
-  return match[1].str();
+  for (std::size_t at = 0; (at = text.find(kVariable, at)) != text.npos;) {
+    at += kVariable.size();
+    if (auto version = assignedString(std::string_view(text).substr(at))) return version;
+  }
+  return std::nullopt;
 }
 
 // "2.13.0+cpu" is 2.13.0; "2.13.01" and "2.13.0a0" are not.

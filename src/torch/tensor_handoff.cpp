@@ -4,11 +4,13 @@
 // were handed on as they are, two interpreters would fight over that place. So
 // every crossing, either way, makes both anew, over the same bytes:
 //
-//   there                                here
-//   TensorImpl ── StorageImpl            TensorImpl ── StorageImpl
-//      │                │ bytes ◄──────────── DataPtr ──┘    │
-//      └─ version ◄─────┼────────────────────────────────────┘ the same counter
-//                       └──── counted (crossed_storage.h) ◄── context of that DataPtr
+//   there                                      here
+//   TensorImpl ── StorageImpl ◄───── keeps ─── StorageImpl ── TensorImpl
+//      │             └ DataPtr ─► bytes ◄─ DataPtr ┘               │
+//      └─ version ◄────────────────────────────────────────────────┘ the same counter
+//
+// (crossed_storage.h: what is kept, and where it ends; shared_bytes.h: how torch knows
+// that the bytes are the same.)
 //
 // (But for results that nobody else has: tensor_wrappers.cpp.) The new storage cannot be
 // resized, since its bytes belong to another. Tensors of one crossing (the arguments of a
@@ -95,11 +97,7 @@ constinit thread_local int openCrossings = 0;
 
 c10::Storage crossStorage(const TensorImpl& of, int owner) {
   const auto& original = of.storage_.storage_impl_;
-  const auto make = [&] {
-    return c10::Storage(c10::make_intrusive<StorageImpl>(
-        StorageImpl::use_byte_size_t(), original->nbytes(), shareBytes(original, owner),
-        /*allocator=*/nullptr, /*resizable=*/false));
-  };
+  const auto make = [&] { return c10::Storage(shareStorage(original, owner)); };
   if (openCrossings == 0) return make();
   for (const auto& [known, crossed] : aliases.crossed) {
     if (known == original) return crossed;

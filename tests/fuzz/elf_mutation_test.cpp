@@ -11,16 +11,13 @@
 
 #include "elf/minimal_library.h"
 #include "fuzz/exercise_elf.h"
+#include "fuzz/mutations.h"
 #include "tools.h"
 
 namespace multipy::elf::testing {
 namespace {
 
 constexpr int mutationsPerSeed = 3'000;
-
-// Values at which sums wrap, signs change and counts run out.
-constexpr std::array<uint64_t, 12> interesting{
-    0, 1, 2, 7, 0x7f, 0xff, 0xffff, 0x7fffffff, 0xffffffff, 0x7fffffffffffffff, ~0ull - 7, ~0ull};
 
 struct Range {
   uint64_t offset, size;
@@ -79,20 +76,7 @@ class Mutator {
     if (at + width > bytes.size()) return;
     uint64_t value = 0;
     std::memcpy(&value, &bytes[at], width);
-    switch (pick(4)) {
-      case 0:
-        value = interesting[pick(interesting.size())];
-        break;
-      case 1:
-        value += pick(17) - 8;
-        break;
-      case 2:
-        value ^= uint64_t{1} << pick(8 * width);
-        break;
-      default:
-        value = random_();
-        break;
-    }
+    value = fuzz::mutated(value, width, random_);
     std::memcpy(&bytes[at], &value, width);
   }
 

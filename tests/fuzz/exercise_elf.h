@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "elf/edited_copy.h"
+#include "elf/library_names.h"
 #include "multipy/runtime/Exception.h"
 
 namespace multipy::elf::testing {
@@ -48,6 +49,24 @@ inline void checkUnedited(const SharedObject& original, std::span<const std::byt
   checkUpTo(before.size());
 }
 
+/// Throws unless the copy has the names that it was to get.
+inline void checkNames(const SharedObject& original, const Edits& edits, const SharedObject& copy) {
+  if (copy.soname() != edits.soname) throw std::logic_error("the copy has another soname");
+  std::vector<std::string> expected = edits.neededFirst;
+  for (const std::string_view name : original.needed()) {
+    const auto edited = editedName(name, original, edits);
+    if (edited && std::ranges::find(edits.neededFirst, *edited) == edits.neededFirst.end())
+      expected.push_back(*edited);
+  }
+  if (!std::ranges::equal(copy.needed(), expected))
+    throw std::logic_error("the copy needs other libraries");
+  for (const std::string_view path : {copy.rpath(), copy.runpath()})
+    if (expandOrigin(path, edits.origin) != path)
+      throw std::logic_error("$ORIGIN is left in the copy");
+  if (copy.symbolCount() != original.symbolCount())
+    throw std::logic_error("the copy has another number of symbols");
+}
+
 inline Outcome exercise(std::vector<std::byte> bytes, const Machine& machine) {
   auto outcome = Outcome::Refused;
   try {
@@ -55,12 +74,15 @@ inline Outcome exercise(std::vector<std::byte> bytes, const Machine& machine) {
     static_cast<void>(object.needed());
     for (uint32_t i = 1; i < object.symbolCount(); ++i) static_cast<void>(object.symbol(i));
     outcome = Outcome::Read;
-    auto copy = edit(object, allEdits());
+    const Edits edits = allEdits();
+    auto copy = edit(object, edits);
     outcome = Outcome::Copied;
     checkUnedited(object, copy.bytes);
     // Damage that the first reading has no reason to look at may refuse this
     // one, and in no other way.
-    SharedObject::parse(std::move(copy.bytes), "copy of fuzzed.so", machine);
+    const auto again = SharedObject::parse(std::move(copy.bytes), "copy of fuzzed.so", machine);
+    checkNames(object, edits, again);
+    static_cast<void>(edit(again, edits));
   } catch (const runtime::ElfError&) {
   }
   return outcome;

@@ -39,11 +39,12 @@ class CopyCacheTest : public ::testing::Test {
       return bytesOf("contents of " + key);
     });
   }
-  /// All files in the cache, relative to it.
+  /// All files of entries and drafts, relative to the cache.
   std::set<std::string> files() const {
     std::set<std::string> found;
     for (const auto& entry : std::filesystem::recursive_directory_iterator(directory_)) {
-      if (!entry.is_directory()) found.insert(entry.path().lexically_relative(directory_));
+      const auto name = entry.path().lexically_relative(directory_);
+      if (!entry.is_directory() && name.has_parent_path()) found.insert(name);
     }
     return found;
   }
@@ -243,6 +244,18 @@ TEST_F(CopyCacheTest, ADirectoryThatOthersCanWriteIsRefused) {
   EXPECT_TRUE(contains(whyRefused(), (bench_ / "a").string() + " has mode 0777"));
   ASSERT_EQ(::chmod((bench_ / "a").c_str(), 01777), 0);
   EXPECT_EQ(whyRefused(), "not refused") << "as in /tmp, nobody else can replace ours";
+}
+
+TEST_F(CopyCacheTest, EveryLinkOnTheWayMustBeSafeToo) {
+  // a -> public/a -> private/a: another user could lead the second one elsewhere.
+  for (const char* folder : {"public", "private/a"})
+    std::filesystem::create_directories(bench_ / folder);
+  std::filesystem::create_directory_symlink(bench_ / "private/a", bench_ / "public/a");
+  std::filesystem::create_directory_symlink("public/../public/./a", bench_ / "a");
+  ASSERT_EQ(::chmod((bench_ / "public").c_str(), 0777), 0);
+  EXPECT_TRUE(contains(whyRefused(), (bench_ / "public").string() + " has mode 0777"));
+  ASSERT_EQ(::chmod((bench_ / "public").c_str(), 0755), 0);
+  EXPECT_EQ(open()->directory(), std::filesystem::canonical(bench_ / "private/a/cache"));
 }
 
 TEST_F(CopyCacheTest, AnEntryThatOthersCouldWriteIsMadeAgain) {

@@ -128,6 +128,26 @@ TEST_F(LibrarySearchTest, APathIsTakenAsItIs) {
   EXPECT_EQ(where(requester, "/no/such/liba.so"), "nowhere");
 }
 
+TEST_F(LibrarySearchTest, PassesOverPlacesThatAreNowhere) {
+  // $ORIGIN of a program without /proc is nothing, and nothing is relative to a working
+  // directory that has been removed.
+  const auto before = std::filesystem::current_path();
+  std::filesystem::create_directory(bench_ / "removed");
+  std::filesystem::current_path(bench_ / "removed");
+  std::filesystem::remove(bench_ / "removed");
+  const LibrarySearch search("$ORIGIN:relative", LdSoCache(), {at("system")});
+  Requester requester;
+  requester.rpath = "$ORIGIN:also/relative:" + at("own-rpath");
+  const auto found = search.find("liba.so", requester);
+  const auto relative = search.find("relative/liba.so", requester);
+  const auto places = search.places(requester);
+  std::filesystem::current_path(before);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->file, at("own-rpath/liba.so"));
+  EXPECT_FALSE(relative);
+  EXPECT_EQ(places, (std::vector{at("own-rpath"), std::string("ld.so.cache"), at("system")}));
+}
+
 #if defined(__x86_64__)
 TEST_F(LibrarySearchTest, PrefersTheVariantForThisProcessorThatLdSoDoes) {
   FILE* const pipe = ::popen("/lib64/" LD_SO " --help", "r");

@@ -64,6 +64,20 @@ TEST(AncestorPrograms, ThreadsCallOneModel) {
   for (auto& future : futures) ASSERT_TRUE(expected.equal(future.get()));
 }
 
+TEST(AncestorPrograms, FxModule) {
+  torch::NoGradGuard no_grad;
+  const size_t nthreads = 3;
+  torch::deploy::InterpreterManager manager(nthreads);
+  torch::deploy::Package p = manager.loadPackage(packageFile("leafy.pt"));
+  auto model = p.loadPickle("model", "model.pkl");
+  auto input = torch::ones({5, 20});
+  std::vector<at::Tensor> outputs;
+  for (size_t i = 0; i < nthreads; ++i) outputs.push_back(model({input.alias()}).toTensor());
+  auto ref_model = torch::jit::load(packageFile("leafy_jit.pt"));
+  auto ref_output = ref_model.forward({input.alias()}).toTensor();
+  for (const auto& output : outputs) ASSERT_TRUE(ref_output.equal(output));
+}
+
 TEST(AncestorPrograms, Hello) {
   multipy::runtime::InterpreterManager manager(2);
   auto I = manager.acquireOne();

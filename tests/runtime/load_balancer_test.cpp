@@ -133,5 +133,28 @@ TEST(LoadBalancer, AsManyThreadsAsInterpretersSettleOnOneEach) {
   EXPECT_EQ(std::set<int>(kept.begin(), kept.end()).size(), static_cast<std::size_t>(kThreads));
 }
 
+TEST(LoadBalancer, GivesWhatIsSetAsideOnlyIfAllAre) {
+  LoadBalancer balancer(3);
+  balancer.setAside(1);
+  EXPECT_TRUE(balancer.isSetAside(1));
+  for (int i = 0; i < 9; ++i) EXPECT_NE(balancer.acquire(), 1);
+  EXPECT_EQ(balancer.acquireFree(), -1);
+  EXPECT_EQ(balancer.users(1), 0u);
+  balancer.setAside(0);
+  EXPECT_EQ(balancer.acquire(), 2);
+  balancer.setAside(2);
+  EXPECT_EQ(balancer.acquire(), 1);
+}
+
+TEST(LoadBalancer, CountsUsersOfWhatIsSetAside) {
+  LoadBalancer balancer(2);
+  const int where = balancer.acquire();
+  balancer.setAside(where);
+  EXPECT_EQ(balancer.users(where), 1u);
+  balancer.free(where);
+  EXPECT_EQ(balancer.users(where), 0u);
+  EXPECT_THROW(balancer.free(where), InvalidArgument);
+}
+
 }  // namespace
 }  // namespace multipy::runtime

@@ -64,6 +64,11 @@ class Commands(unittest.TestCase):
             (["run", "--label=yes", "x.py"], "--label takes no value"),
             (["explain"], "expected a library, a directory, or a module"),
             (["cache", "empty"], "expected nothing or 'clear', found empty"),
+            (["cache", "--limit", "2 GB"], "--limit is '2 GB', expected a size such as 500MB or 4GiB, or 'none'"),
+            (["cache", "--limit", "0"], "--limit is '0', expected a size"),
+            (["cache", "--limit", "99999999TiB"], "--limit is '99999999TiB', expected a size"),
+            (["cache", "--max-age", "7"], "--max-age is '7', expected a time such as 12h or 30d, or 'none'"),
+            (["cache", "--max-age=-1d"], "--max-age is '-1d', expected a time"),
             (["repl", "x.py"], "expected no words, found x.py"),
         ):
             told = self.call(*words, code=2).stderr
@@ -242,15 +247,45 @@ class Commands(unittest.TestCase):
 
     def test_cache(self):
         own = WORK / "cache"
-        self.assertEqual(self.call("cache", "--cache", own).stdout, f"{own}: 0 copies, 0.0 MB\n")
+        limits = "limits: size 10GiB, age since the last use 30d\n"
+        self.assertEqual(self.call("cache", "--cache", own).stdout, f"{own}: 0 copies, 0.0 MB\n{limits}")
+        self.assertFalse(own.exists(), "asking makes nothing")
         self.script("nothing.py", "import _csv\n")
         self.call("run", "--cache", own, "nothing.py")
-        self.assertRegex(self.call("cache", "--cache", own).stdout, rf"^{own}: [1-9]\d* copies, [\d.]+ MB\n$")
-        self.assertRegex(self.call("cache", "clear", "--cache", own).stdout, r"[1-9]\d* copies, .* removed\n$")
-        self.assertEqual(self.call("cache", "--cache", own).stdout, f"{own}: 0 copies, 0.0 MB\n")
+        self.assertRegex(
+            self.call("cache", "--cache", own).stdout, rf"^{own}: [1-9]\d* copies, [\d.]+ MB\n{limits}$")
+        self.assertRegex(self.call("cache", "clear", "--cache", own).stdout, r"[1-9]\d* copies, .* removed\n")
+        self.assertEqual(self.call("cache", "--cache", own).stdout, f"{own}: 0 copies, 0.0 MB\n{limits}")
         self.call("run", "--cache", own, "nothing.py")
         (WORK / "file").write_text("in the way")
         self.assertIn(f"{WORK}/file", self.call("cache", "--cache", WORK / "file", code=1).stderr)
+
+    def test_cache_limits(self):
+        own = WORK / "cache"
+        said = self.call("cache", "--cache", own, "--limit", "500MB", "--max-age=14d").stdout
+        self.assertEqual(said, f"{own}: 0 copies, 0.0 MB\nlimits: size 500MB, age since the last use 14d\n")
+        said = self.call("cache", "--cache", own, "--limit", "none").stdout
+        self.assertIn("limits: size none, age since the last use 14d\n", said)
+        self.script("nothing.py", "import _csv\n")
+        self.call("run", "--cache", own, "nothing.py")
+        copies = list(own.glob("??/*"))
+        self.assertGreater(len(copies), 1)
+        month_ago = time.time() - 30 * 24 * 3600
+        os.utime(copies[0], (month_ago, month_ago))
+        said = self.call("cache", "--cache", own, "--max-age", "28d").stdout
+        self.assertRegex(said, r"^1 copies, [\d.]+ MB removed\n")
+        self.assertEqual(set(own.glob("??/*")), set(copies[1:]))
+        self.assertRegex(self.call("cache", "--cache", own, "--limit", "1kB").stdout, r"removed\n.*: 0 copies")
+        # Bad ones are told, and can be written anew.
+        (own / "limits").write_text("size plenty\n")
+        for command in (["cache"], ["cache", "--limit", "1GB"]):
+            said = self.call(*command, "--cache", own, code=1).stderr
+            self.assertIn(f'{own}/limits: found "size plenty\n"; expected', said)
+        self.assertRegex(self.call("doctor", "--cache", own, code=1).stdout, "(?m)^cache +PROBLEM: .*limits")
+        self.call("run", "--cache", own, "nothing.py")
+        said = self.call("cache", "--cache", own, "--limit", "1GB", "--max-age", "none").stdout
+        self.assertIn("limits: size 1GB, age since the last use none\n", said)
+        self.assertIn("cannot set the limits", self.call("cache", "--cache", WORK / "nothing.py", "--limit", "1GB", "--max-age", "1d", code=1).stderr)
 
 
 if __name__ == "__main__":

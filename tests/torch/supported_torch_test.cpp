@@ -103,6 +103,19 @@ TEST_F(SupportedTorch, SameVersionOfAnotherFlavour) {
   EXPECT_EQ(differences().size(), 0u) << text;
 }
 
+TEST_F(SupportedTorch, AVersionFileMayBeOfAnyKind) {
+  const std::string before = "__all__ = ['__version__']\n__version__\n__version__: str\n__version__ =\n";
+  torch.writeVersion(before + "__version__\t=  \"" + builtWithTorch() + "\"\n");
+  EXPECT_EQ(differences().size(), 0u) << text;
+  // Not even one without an end.
+  torch.writeVersion("__version__ = '" + std::string(1'000'000, '0'));
+  expectOne("no __version__");
+  torch.writeVersion("__version__ =" + std::string(1'000'000, ' '));
+  expectOne("no __version__");
+  torch.writeVersion("__version__ = '" + std::string(1'000'000, '0') + "'");
+  expectOne("says 000");
+}
+
 TEST_F(SupportedTorch, NoVersion) {
   torch.writeVersion("debug = False\n");
   expectOne("no __version__");

@@ -87,6 +87,21 @@ TEST_F(TensorWrappers, WhatCameFromTheOtherSideGoesBackAsItIs) {
   EXPECT_EQ(original._version(), result._version());
 }
 
+TEST_F(TensorWrappers, WhatHadGoneElsewhereBeforeGoesAsItIs) {
+  at::Tensor made = at::arange(4);
+  std::string error;
+  crossTensor(made, slots[0], error).reset();
+  at::Tensor result = taken(std::move(made), true);
+  at::Tensor there = crossTensor(result, kNone, error);
+  EXPECT_TRUE(result.storage().is_alias_of(there.storage()));
+  // It is C++'s now: that its interpreter has gone does not matter.
+  const long leaked = statistics().leakedStorages;
+  closeDrops(slots[0]);
+  there.reset();
+  EXPECT_EQ(result.storage().use_count(), 1u);
+  EXPECT_EQ(statistics().leakedStorages, leaked);
+}
+
 TEST_F(TensorWrappers, AnInferenceTensorGoesAsItIs) {
   at::Tensor made;
   {

@@ -20,6 +20,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "multipy/runtime/interpreter_options.h"
@@ -58,6 +59,13 @@ class Interpreter {
 
   /// Number of this interpreter among the process's live ones.
   int slot() const;
+
+  /// Why this interpreter is of no use any more, and from when; empty as long as it is of use.
+  /// An interpreter in which the import of torch has failed half-way stays so: the C++ part of
+  /// torch is initialised once in an interpreter. Its manager gives calls and sessions to the
+  /// other interpreters then, unless all are broken; what needs torch in this one throws the
+  /// reason. It can be destroyed like any other.
+  std::string whyBroken() const;
 
   /// The libraries that its Python code has loaded so far, in order.
   std::vector<LoadedLibrary> libraries() const;

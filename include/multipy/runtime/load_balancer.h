@@ -17,6 +17,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 
 namespace multipy::runtime {
 
@@ -45,6 +46,12 @@ class LoadBalancer {
   /// or has no user.
   void free(int where);
 
+  /// From now on `where` is given out only if all others are set aside as well. Users that it
+  /// has stay. InvalidArgument if there is none such.
+  void setAside(int where);
+  /// Whether it is. InvalidArgument if there is none such.
+  bool isSetAside(int where) const;
+
   /// How many users interpreter `where` has now.
   std::size_t users(int where) const;
 
@@ -52,6 +59,9 @@ class LoadBalancer {
   struct alignas(64) Users {  // one a cache line: they are written all the time
     std::atomic<std::uint64_t> count{0};
   };
+  // Part of the count of one that is set aside: never free, never the one with the fewest.
+  static constexpr std::uint64_t kAside = std::uint64_t{1} << 32;
+
   /// Where to look first.
   std::size_t preferred() const noexcept;
   bool takeIfFree(std::size_t where) noexcept;
@@ -60,6 +70,7 @@ class LoadBalancer {
   const std::size_t size_;
   std::atomic<std::size_t> limit_;
   std::unique_ptr<Users[]> users_;
+  std::mutex mutex_;  // of those that set one aside
 };
 
 }  // namespace multipy::runtime

@@ -34,7 +34,12 @@ class PackageSource;
 
 class Package {
  public:
-  /// The object that save_pickle(module, file, object) put into the package.
+  /// The object that save_pickle(module, file, object) put into the package. It is loaded at
+  /// once on one interpreter, which keeps it, and on each other one when it is first used
+  /// there, by that interpreter's load_pickle(): so it need not be such as can be pickled
+  /// again. Storages are read once, and all interpreters use the same memory; two calls of
+  /// loadPickle() have nothing in common. Throws what loading raised (PythonException), and so
+  /// does the first use on an interpreter that cannot load it.
   ReplicatedObj loadPickle(const std::string& module, const std::string& file) const;
 
   /// What save_text(package, resource, text) put there, as UTF-8.

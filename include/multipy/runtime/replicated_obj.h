@@ -3,9 +3,12 @@
 //   ReplicatedObj model = package.loadPickle("model", "model.pkl");
 //   at::Tensor y = model({x}).toTensor();      // from any thread
 //
-// It holds the object pickled, and the tensors' memory once: each interpreter
-// that uses it unpickles its own Python object on first use and keeps it, all of
-// them over the same weights. A call picks an interpreter, enters it once,
+// It holds the tensors' memory once, and says how an interpreter comes by the object:
+// one from Package::loadPickle names the pickle in the package, one from createMovable
+// holds the object pickled. Each interpreter that uses it loads its own Python object on
+// first use and keeps it, all of them over the same weights. Code that an object runs
+// while it is loaded runs in each interpreter: if it changes its tensors in place, it
+// changes them for all. A call picks an interpreter, enters it once,
 // converts, calls, converts back and leaves: no session and no Obj is made. If all
 // interpreters are busy it waits in line, but never for a call that blocks, and not
 // long for one that takes much longer; a call made from inside an interpreter, by
@@ -18,7 +21,7 @@
 //
 // Errors: HandleError after the manager has gone; InvalidArgument for an empty
 // ReplicatedObj; PythonException (ModuleNotFoundError for an extern module that
-// is not installed) from unpickling and calling; ConversionError.
+// is not installed) from loading and calling; ConversionError.
 #pragma once
 
 #include <ATen/core/ivalue.h>
@@ -55,8 +58,8 @@ class ReplicatedObj {
   /// Python's hasattr(), on some interpreter.
   [[nodiscard]] bool hasattr(const char* name) const;
 
-  /// Gives up the Python object on one interpreter, or on all. The next use
-  /// there unpickles it again. Objs and calls that have it keep theirs.
+  /// Gives up the Python object on one interpreter, or on all, but not the tensors'
+  /// memory. The next use there loads it again. Objs and calls that have it keep theirs.
   void unload(const Interpreter* onThisInterpreter = nullptr);
 
   /// The object in the session's interpreter.

@@ -12,6 +12,7 @@
 #include <ATen/core/class_type.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <c10/core/DefaultDtype.h>
+#include <c10/core/RefcountedDeleter.h>
 #include <c10/core/impl/GPUTrace.h>
 #include <c10/util/Logging.h>
 #include <torch/csrc/autograd/engine.h>
@@ -202,6 +203,13 @@ static_assert(is<void (*)(const c10::TensorImpl*, c10::TensorImpl*)>(
   return isOnlyIn(tensor, object) && isOnlyOnes(*tensor.storage_.storage_impl_);
 }
 static_assert(is<c10::DataPtr c10::StorageImpl::*>(&c10::StorageImpl::data_ptr_));
+static_assert(is<c10::detail::UniqueVoidPtr c10::DataPtr::*>(&c10::DataPtr::ptr_));
+static_assert(is<std::unique_ptr<void, c10::DeleterFnPtr> c10::detail::UniqueVoidPtr::*>(
+    &c10::detail::UniqueVoidPtr::ctx_));
+static_assert(is<std::unique_ptr<void, c10::DeleterFnPtr> c10::RefcountedDeleterContext::*>(
+    &c10::RefcountedDeleterContext::other_ctx));
+static_assert(is<std::atomic_int c10::RefcountedDeleterContext::*>(
+    &c10::RefcountedDeleterContext::refcount));
 static_assert(
     is<c10::intrusive_ptr<c10::StorageImpl> c10::Storage::*>(&c10::Storage::storage_impl_));
 

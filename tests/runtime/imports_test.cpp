@@ -1,0 +1,201 @@
+// Threads of one interpreter that import parts of one package at once.
+#include <gtest/gtest.h>
+#include <multipy/runtime/deploy.h>
+
+#include <string>
+
+namespace multipy::runtime {
+namespace {
+
+// together("statement", ...) executes each in a thread of its own, all beginning at once, and
+// returns what they raised, or the value of `result` in their namespaces, as texts.
+constexpr const char* kTogether = R"(
+import threading
+
+def together(*texts):
+    start = threading.Barrier(len(texts))
+    outcomes = [None] * len(texts)
+    def work(i):
+        names = {}
+        start.wait()
+        try:
+            exec(texts[i], names)
+            outcomes[i] = str(names.get("result"))
+        except BaseException as error:
+            outcomes[i] = f"{type(error).__name__}: {error}"
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(len(texts))]
+    for thread in threads: thread.start()
+    for thread in threads: thread.join()
+    return "; ".join(outcomes)
+)";
+
+class Imports : public testing::Test {
+ protected:
+  Imports() : manager_(1) { manager_.registerModuleSource("together", kTogether); }
+
+  void module(const char* name, const char* source) { manager_.registerModuleSource(name, source); }
+
+  template <typename... Texts>
+  std::string together(Texts... texts) {
+    auto session = manager_.acquireOne();
+    return session.global("together", "together")({at::IValue(texts)...}).toIValue().toStringRef();
+  }
+
+  InterpreterManager manager_;
+};
+
+// `big` imports big.part while it is executed; its name is complete at the very end.
+void makeBig(InterpreterManager& manager) {
+  manager.registerModuleSource("big", R"(
+import time
+import big.early
+time.sleep(0.1)
+import big.part
+time.sleep(0.1)
+complete = True
+)");
+  manager.registerModuleSource("big.early", "name = 'early'\n");
+  manager.registerModuleSource("big.part", "import time\ntime.sleep(0.1)\nfrom big.early import name\n");
+}
+
+TEST_F(Imports, OfAPackageAndOfItsPartsGetAllOfIt) {
+  makeBig(manager_);
+  EXPECT_EQ(together("import big; result = big.complete", "import big.part; result = big.complete",
+                     "from big import part; import big; result = big.complete",
+                     "from big.part import name; import sys; result = sys.modules['big'].complete",
+                     "import importlib; importlib.import_module('big.part'); import big; "
+                     "result = big.complete"),
+            "True; True; True; True; True");
+}
+
+TEST_F(Imports, OfAFinishedPartWaitForTheRestOfThePackage) {
+  makeBig(manager_);
+  EXPECT_EQ(together("import big; result = big.complete", R"(
+import sys, time
+while "big.early" not in sys.modules or not hasattr(sys.modules["big.early"], "name"): time.sleep(0.001)
+from big.early import name
+result = sys.modules["big"].complete
+)"),
+            "True; True");
+}
+
+TEST_F(Imports, OfPackagesThatImportEachOtherEnd) {
+  module("left", "import time\ntime.sleep(0.05)\nimport right\nname = 'left'\n");
+  module("right", "import time\ntime.sleep(0.05)\nimport left\nname = 'right'\n");
+  EXPECT_EQ(together("import left; result = left.name", "import right; result = right.name"),
+            "left; right");
+}
+
+TEST_F(Imports, WithinThreadsThatAModuleWaitsForEnd) {
+  module("pool", R"(
+import threading
+found = []
+def work():
+    from pool.part import name
+    found.append(name)
+thread = threading.Thread(target=work)
+thread.start()
+thread.join()
+)");
+  module("pool.part", "name = 'part'\n");
+  EXPECT_EQ(together("import pool; result = pool.found", "import pool; result = pool.found"),
+            "['part']; ['part']");
+}
+
+TEST_F(Imports, OfOtherPackagesDoNotWait) {
+  module("slow", R"(
+import threading
+entered = threading.Event()
+proceed = threading.Event()
+import sys
+sys.slow = (entered, proceed)
+entered.set()
+assert proceed.wait(60)
+)");
+  module("quick", "name = 'quick'\n");
+  EXPECT_EQ(together("import slow; result = 'slow'", R"(
+import sys, time
+while not hasattr(sys, "slow"): time.sleep(0.001)
+entered, proceed = sys.slow
+entered.wait()
+import quick
+proceed.set()
+result = quick.name
+)"),
+            "slow; quick");
+}
+
+TEST_F(Imports, ThatFailAreTriedAgainByThoseThatWaited) {
+  module("failing", R"(
+import builtins, time
+builtins.attempts = getattr(builtins, "attempts", 0) + 1
+time.sleep(0.05)
+if builtins.attempts < 3: raise ValueError(f"attempt {builtins.attempts}")
+)");
+  const std::string outcome = together("import failing; result = 'there'", "import failing; result = 'there'",
+                                       "import failing; result = 'there'");
+  for (const char* part : {"ValueError: attempt 1", "ValueError: attempt 2", "there"})
+    EXPECT_NE(outcome.find(part), std::string::npos) << outcome;
+}
+
+TEST_F(Imports, WithinAFinderDoNotHoldUpOthers) {
+  module("finders", R"(
+import sys, time
+class Finder:
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        if name == "sought": import helper.part  # with the lock of all imports
+sys.meta_path.insert(0, Finder)
+)");
+  module("sought", "name = 'sought'\n");
+  module("helper", "import time\ntime.sleep(0.1)\nimport helper.part, helper.other\ntime.sleep(0.1)\n");
+  module("helper.part", "import time\ntime.sleep(0.1)\nname = 'part'\n");
+  module("helper.other", "name = 'other'\n");
+  together("import finders");
+  EXPECT_EQ(together("import helper; result = helper.part.name", "import sought; result = sought.name",
+                     "import helper.other; result = helper.other.name"),
+            "part; sought; other");
+}
+
+TEST_F(Imports, GoOnInAForkedChildWhileTheParentImports) {
+  module("held", R"(
+import sys, threading
+entered, proceed = threading.Event(), threading.Event()
+sys.held = (entered, proceed)
+entered.set()
+assert proceed.wait(60)
+)");
+  module("outer", "__path__ = []\n");
+  module("outer.held", "import held\n");
+  module("outer.free", "name = 'free'\n");
+  EXPECT_EQ(together("import outer.held; result = 'held'", R"(
+import os, signal, sys, time, warnings
+warnings.simplefilter("ignore")
+while not hasattr(sys, "held"): time.sleep(0.001)
+entered, proceed = sys.held
+entered.wait()
+child = os.fork()
+if child == 0:
+    signal.alarm(60)
+    try:
+        import outer.free
+        os._exit(7 if outer.free.name == 'free' else 1)
+    finally:
+        os._exit(2)
+result = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+proceed.set()
+)"),
+            "held; 7");
+}
+
+TEST_F(Imports, RaiseWhatPlainPythonRaises) {
+  module("raising", "raise ValueError('of its own')\n");
+  EXPECT_EQ(together("import raising", "import nowhere.at.all", "import math.nothing",
+                     "from .relative import name"),
+            "ValueError: of its own; ModuleNotFoundError: No module named 'nowhere'; "
+            "ModuleNotFoundError: No module named 'math.nothing'; 'math' is not a package; "
+            "KeyError: \"'__name__' not in globals\"");
+}
+
+}  // namespace
+}  // namespace multipy::runtime
