@@ -159,8 +159,8 @@ void finalizeInterpreter() {
 bool closeInterpreter() {
   if (!waitUntilNone(libraryThreads)) return false;
   if (!host()->forgetSignals(host()->context)) return false;
+  freeThreadResults();  // has a key of its own, from its first use on
   deleteThreadKeys();
-  freeThreadResults();
   releasePythonHeap();
   return true;
 }

@@ -1,5 +1,7 @@
 #include "runtime/interpreter_core.h"
 
+#include <malloc.h>
+
 #include <array>
 #include <chrono>
 #include <exception>
@@ -42,6 +44,14 @@ std::vector<std::string> asStrings(const std::map<std::string, std::string>& var
 // housekeeping thread takes the GIL for them. Long enough that a loop which makes
 // and drops Objs clears them itself, on its next operation.
 constexpr std::chrono::milliseconds kClearingPatience{5};
+
+/// Of malloc(), which keeps what interpreters have freed, in an arena for each of the threads that
+/// have loaded their modules.
+void giveFreeMemoryBack() noexcept {
+#ifdef __GLIBC__
+  ::malloc_trim(0);
+#endif
+}
 
 [[noreturn]] void throwShutDown(const char* doing) {
   throw HandleError(
@@ -176,6 +186,7 @@ void InterpreterCore::shutDown(std::span<const std::shared_ptr<InterpreterCore>>
   // An operation that has to end may be waiting for the GIL that this thread has.
   const GilReleased outside;
   inParallel(now.size(), [&](std::size_t i) { now[i]->takeDown(); });
+  giveFreeMemoryBack();
 }
 
 void InterpreterCore::takeDownInBackground() noexcept {

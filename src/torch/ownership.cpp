@@ -6,11 +6,12 @@
 //            └ >> 35 ┘ = number of its slice ──► sliceOwner[number] = slot or none
 //
 // A slice is reserved (PROT_NONE, no memory behind it) when an interpreter is
-// admitted and belongs to that one interpreter for good: when it is dead, the
-// pages are given back and the addresses stay reserved, so that a pointer that
-// was left behind somewhere in torch reads as "nobody's" and never as a
-// successor's. Only when the address space itself is used up (after thousands of
-// interpreters) the slice that has been dead for longest is taken again.
+// admitted. When that is dead, the pages are given back and the addresses stay
+// reserved and rest, so that a pointer that was left behind somewhere in torch reads
+// as "nobody's" and not as a successor's. Once more than kRestingSlices rest, or when
+// the address space itself is used up, the one that has rested for longest is taken
+// again: so a process has at most as many slices as it had interpreters at once, and
+// those that rest.
 #include "torch/ownership.h"
 
 #include <sys/mman.h>
@@ -93,7 +94,7 @@ struct Ownership::State {
   std::array<std::atomic<std::int16_t>, kSliceCount> sliceOwner;
 
   std::mutex admission;
-  std::deque<void*> deadSlices;  // oldest first; guarded by admission
+  std::deque<void*> restingSlices;  // oldest first; guarded by admission
 
   mutable ForkSharedMutex rangesLock;
   std::map<std::uintptr_t, Range> ranges;  // by begin; guarded by rangesLock
@@ -106,16 +107,21 @@ struct Ownership::State {
   static bool valid(int slot) noexcept { return slot >= 0 && slot < kMaxInterpreters; }
 
   void* takeSlice() {
+    if (restingSlices.size() > kRestingSlices) return takeRested();
     if (void* const slice = reserveSlice()) return slice;
     const int error = errno;
-    if (deadSlices.empty())
+    if (restingSlices.empty())
       throw runtime::LoadError(
           "reserving " + std::to_string(kSliceSize >> 30) +
           " GiB of address space for a new interpreter failed: " +
           std::strerror(error) + ". No memory is used by it, but the limit on address space must "
           "allow it: see `ulimit -v` (expected: unlimited) and vm.max_map_count");
-    void* const slice = deadSlices.front();
-    deadSlices.pop_front();
+    return takeRested();
+  }
+
+  void* takeRested() {
+    void* const slice = restingSlices.front();
+    restingSlices.pop_front();
     return slice;
   }
 
@@ -200,7 +206,7 @@ void Ownership::release(int slot) noexcept {
   State::Slot& entry = state_->slots[slot];
   if (entry.slice) {
     emptySlice(entry.slice);
-    state_->deadSlices.push_back(entry.slice);
+    state_->restingSlices.push_back(entry.slice);
     entry.slice = nullptr;
   }
   entry.stage.store(State::Stage::Free);

@@ -20,6 +20,8 @@ namespace multipy::routing {
 
 inline constexpr int kMaxInterpreters = 256;
 inline constexpr int kNone = -1;
+/// Slices of ended interpreters that are not used again yet.
+inline constexpr std::size_t kRestingSlices = 64;
 
 struct AddressRange {
   void* begin = nullptr;
@@ -44,9 +46,9 @@ class Ownership {
   bool isLive(int slot) const noexcept;
   /// The interpreter has been finalised: its objects have no owner any more.
   void setDead(int slot) noexcept;
-  /// After setDead and unloading: the slot may be admitted again. The slice is
-  /// never handed out again while address space lasts, so that a pointer left
-  /// from a dead interpreter never looks alive.
+  /// After setDead and unloading: the slot may be admitted again. The slice rests until
+  /// kRestingSlices others have been given back after it, so that a pointer left from a
+  /// dead interpreter does not look alive soon.
   void release(int slot) noexcept;
 
   void addRange(int slot, const void* begin, const void* end);

@@ -199,7 +199,7 @@ def importer_waits():
     while frame:
         functions.append(frame.f_code.co_name)
         frame = frame.f_back
-    return functions[0] == "acquire" and "find_spec" in functions
+    return functions[0] == "acquire"
 def hook(event, arguments):
     code = arguments[0] if event == "exec" else None
     if getattr(code, "co_filename", "").endswith("torch/distributions/__init__.py"):

@@ -4,11 +4,14 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
+#include <map>
 #include <memory>
 #include <set>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "multipy/runtime/Exception.h"
@@ -76,7 +79,7 @@ TEST(Ownership, ForeignAddressesHaveNoOwner) {
   EXPECT_EQ(ownership().ownerOf(reinterpret_cast<void*>(~std::uintptr_t{0})), kNone);
 }
 
-TEST(Ownership, ASuccessorNeverGetsTheSliceOfADeadInterpreter) {
+TEST(Ownership, TheNextInterpretersDoNotGetTheSliceOfADeadOne) {
   std::set<void*> seen;
   std::uint64_t generation = 0;
   for (int i = 0; i < 20; ++i) {
@@ -86,6 +89,19 @@ TEST(Ownership, ASuccessorNeverGetsTheSliceOfADeadInterpreter) {
     generation = ownership().generation(slot);
     ownership().setLive(slot, holdsNothing);
   }
+}
+
+// Address space is not used up by interpreters that come and go.
+TEST(Ownership, SlicesAreUsedAgainWhenTheyHaveRested) {
+  std::map<void*, std::size_t> lastUsed;
+  std::size_t shortestRest = ~std::size_t{0};
+  for (std::size_t i = 0; i < 4 * kRestingSlices; ++i) {
+    const Admitted slot;
+    const auto [known, isNew] = lastUsed.try_emplace(slot.begin(), i);
+    if (!isNew) shortestRest = std::min(shortestRest, i - std::exchange(known->second, i));
+  }
+  EXPECT_LE(lastUsed.size(), kRestingSlices + 2);
+  EXPECT_GT(shortestRest, kRestingSlices);
 }
 
 TEST(Ownership, PagesOfADeadSliceAreGivenBack) {

@@ -1,0 +1,249 @@
+// Interpreters that come and go: what a process keeps of each that has ended.
+//
+//   recycle PACKAGE [--cycles N] [--interpreters N] [--bare] [--every N] [--quiet-start N]
+//
+// A cycle starts an InterpreterManager of two interpreters, loads a model of the package, calls
+// it from four threads, uses numpy and autograd in a session, and destroys the manager. --bare
+// starts the interpreters and evaluates one expression in each, without torch.
+// PACKAGE is simple.pt of tests/runtime/make_packages.py.
+//
+// Every 10 cycles (--every) one line says what the process has. The exit status is 1 if, from
+// cycle 10 (--quiet-start) to the last one, it has more mappings, threads, file descriptors,
+// thread keys, modules with thread-local storage or address space than bounds allow that do
+// not depend on the number of cycles, or more memory for each interpreter than kMemory.
+#include <ATen/ATen.h>
+#include <dirent.h>
+#include <link.h>
+#include <malloc.h>
+#include <multipy/runtime/deploy.h>
+#include <pthread.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <fstream>
+#include <iostream>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+using namespace multipy::runtime;
+
+// Of resident memory, for each interpreter that has ended. docs/reliability.md says what it is.
+constexpr double kMemoryWithTorch = 250'000;
+constexpr double kMemoryBare = 16'000;
+
+struct Options {
+  std::string package;
+  long cycles = 100;
+  long interpreters = 2;
+  long every = 10;
+  long quietStart = 10;
+  bool bare = false;
+};
+
+// --- what the process has
+
+struct Held {
+  long resident = 0;  // bytes
+  long allocated = 0;  // by malloc(), in use, in bytes
+  long addressSpace = 0;  // bytes
+  long mappings = 0;
+  long threads = 0;
+  long descriptors = 0;
+  long keys = 0;
+  long tlsModules = 0;
+};
+
+long ofStatus(const std::string& name) {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);)
+    if (line.starts_with(name + ":")) return std::stol(line.substr(name.size() + 1));
+  throw std::runtime_error("/proc/self/status has no " + name);
+}
+
+long countLines(const char* path) {
+  std::ifstream file(path);
+  long count = 0;
+  for (std::string line; std::getline(file, line);) ++count;
+  return count;
+}
+
+long countEntries(const char* path) {
+  DIR* const directory = ::opendir(path);
+  if (!directory) throw std::runtime_error(std::string("cannot list ") + path);
+  long count = -3;  // ".", ".." and this directory itself
+  while (::readdir(directory)) ++count;
+  ::closedir(directory);
+  return count;
+}
+
+long usedKeys() {
+  std::vector<pthread_key_t> left;
+  for (pthread_key_t key; ::pthread_key_create(&key, nullptr) == 0;) left.push_back(key);
+  for (const pthread_key_t key : left) ::pthread_key_delete(key);
+  return PTHREAD_KEYS_MAX - static_cast<long>(left.size());
+}
+
+long highestTlsModule() {
+  long highest = 0;
+  ::dl_iterate_phdr(
+      [](dl_phdr_info* object, std::size_t, void* highest) {
+        auto& seen = *static_cast<long*>(highest);
+        seen = std::max(seen, static_cast<long>(object->dlpi_tls_modid));
+        return 0;
+      },
+      &highest);
+  return highest;
+}
+
+Held look() {
+  Held held;
+  held.resident = ofStatus("VmRSS") * 1024;
+  held.addressSpace = ofStatus("VmSize") * 1024;
+  held.threads = ofStatus("Threads");
+  const struct mallinfo2 heap = ::mallinfo2();
+  held.allocated = static_cast<long>(heap.uordblks + heap.hblkhd);
+  held.mappings = countLines("/proc/self/maps");
+  held.descriptors = countEntries("/proc/self/fd");
+  held.keys = usedKeys();
+  held.tlsModules = highestTlsModule();
+  return held;
+}
+
+void print(long cycle, const Held& held) {
+  std::printf("%6ld cycles: RSS %8.1f MB, malloc %8.1f MB, address space %6.1f GiB, %5ld mappings, "
+              "%3ld threads, %3ld descriptors, %3ld keys, %3ld TLS modules\n",
+              cycle, held.resident / 1e6, held.allocated / 1e6,
+              static_cast<double>(held.addressSpace) / (1L << 30), held.mappings, held.threads,
+              held.descriptors, held.keys, held.tlsModules);
+  std::fflush(stdout);
+}
+
+// --- one cycle
+
+void expect(bool holds, const char* what) {
+  if (!holds) throw std::runtime_error(std::string("wrong answer: ") + what);
+}
+
+void bareCycle(const Options& options) {
+  const InterpreterManager manager(options.interpreters);
+  for (const auto& interpreter : manager.allInstances()) {
+    auto session = interpreter.acquireSession();
+    expect(session.global("builtins", "eval")({"6 * 7"}).toIValue().toInt() == 42, "6 * 7");
+  }
+}
+
+void useLibraries(const Interpreter& interpreter) {
+  auto session = interpreter.acquireSession();
+  const auto sum = session.global("recycled", "sums")({at::ones({8})});
+  expect(sum.toIValue().toDouble() == 24, "numpy's and autograd's sum");
+}
+
+constexpr const char* kRecycled = R"(
+import numpy, torch
+
+def sums(x):
+    x = x.clone().requires_grad_()
+    (x * 2).sum().backward()
+    return float(numpy.asarray(x.grad).sum() + x.detach().numpy().sum())
+)";
+
+void cycle(const Options& options) {
+  InterpreterManager manager(options.interpreters);
+  manager.registerModuleSource("recycled", kRecycled);
+  const ReplicatedObj model = manager.loadPackage(options.package).loadPickle("model", "model.pkl");
+  std::vector<std::thread> callers;
+  std::exception_ptr failed[4];
+  for (std::exception_ptr& error : failed)
+    callers.emplace_back([&] {
+      try {
+        for (int i = 0; i < 4; ++i)
+          expect(model({at::ones({10, 20})}).toTensor().defined(), "the model's");
+      } catch (...) {
+        error = std::current_exception();
+      }
+    });
+  for (std::thread& caller : callers) caller.join();
+  for (const std::exception_ptr& error : failed)
+    if (error) std::rethrow_exception(error);
+  for (const auto& interpreter : manager.allInstances()) useLibraries(interpreter);
+}
+
+// --- judging
+
+bool within(const char* what, double found, double bound) {
+  if (found <= bound) return true;
+  std::printf("FAILED: %s: %.0f, expected at most %.0f\n", what, found, bound);
+  return false;
+}
+
+bool judge(const Options& options, const Held& early, const Held& late) {
+  const double ended = static_cast<double>((options.cycles - options.quietStart) * options.interpreters);
+  const double kept = (late.resident - early.resident) / ended;
+  std::printf("kept of each interpreter: %.0f bytes of RSS, of which %.0f in use by malloc()\n", kept,
+              (late.allocated - early.allocated) / ended);
+  bool good = within("bytes of memory for each interpreter", kept,
+                     options.bare ? kMemoryBare : kMemoryWithTorch);
+  // What rests until it is used again is there at some cycles and not at others.
+  good &= within("mappings more", late.mappings - early.mappings, 400);
+  good &= within("threads more", late.threads - early.threads, 0);
+  good &= within("file descriptors more", late.descriptors - early.descriptors, 0);
+  good &= within("thread keys more", late.keys - early.keys, 0);
+  good &= within("modules with thread-local storage more", late.tlsModules - early.tlsModules, 2);
+  // Slices rest (kRestingSlices of src/torch/ownership.h).
+  good &= within("GiB of address space more",
+                 static_cast<double>(late.addressSpace - early.addressSpace) / (1L << 30), 70 * 32);
+  return good;
+}
+
+Options read(int argc, char** argv) {
+  Options options;
+  const auto number = [&](int& i) {
+    if (++i >= argc) throw std::invalid_argument(std::string(argv[i - 1]) + " needs a number");
+    return std::stol(argv[i]);
+  };
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    if (word == "--cycles")
+      options.cycles = number(i);
+    else if (word == "--interpreters")
+      options.interpreters = number(i);
+    else if (word == "--every")
+      options.every = number(i);
+    else if (word == "--quiet-start")
+      options.quietStart = number(i);
+    else if (word == "--bare")
+      options.bare = true;
+    else if (word.starts_with("--") || !options.package.empty())
+      throw std::invalid_argument("unknown argument " + word);
+    else
+      options.package = word;
+  }
+  if (options.package.empty()) throw std::invalid_argument("the package is missing");
+  if (options.interpreters < 1 || options.every < 1 || options.cycles <= options.quietStart)
+    throw std::invalid_argument("expected more cycles than " + std::to_string(options.quietStart) +
+                                ", and at least one interpreter");
+  return options;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+  const Options options = read(argc, argv);
+  Held early, late;
+  for (long done = 1; done <= options.cycles; ++done) {
+    options.bare ? bareCycle(options) : cycle(options);
+    if (done == options.quietStart) early = look();
+    if (done == options.cycles) late = look();
+    if (done % options.every == 0 || done == options.cycles) print(done, look());
+  }
+  return judge(options, early, late) ? 0 : 1;
+} catch (const std::exception& error) {
+  std::cerr << "recycle: " << error.what() << '\n';
+  return 2;
+}
