@@ -284,7 +284,7 @@ void Heap::releaseAll() {
   giveBack(begin_, blocksEnd_);
   giveBack(arenasBegin_, end_);
   begin_ = nullptr;
-  freeArenas_.clear();
+  std::vector<Arena>().swap(freeArenas_);
   firstLevelMap_ = 0;
   secondLevelMap_ = {};
   free_ = {};
