@@ -11,13 +11,32 @@ namespace {
 
 // gc.get_objects. Null: there is nothing to do.
 constinit PyObject* getObjects = nullptr;
-// What empties an instance of a class that Python code has made.
+// The tp_clear() of classes that Python code has made.
 constinit inquiry emptyInstance = nullptr;
 
 void emptyType(PyTypeObject* type) {
   if (!(type->tp_flags & Py_TPFLAGS_HEAPTYPE) || !type->tp_dict) return;
   PyDict_Clear(type->tp_dict);
   PyType_Modified(type);
+}
+
+bool isContainer(PyTypeObject* type) {
+  return type == &PyDict_Type || type == &PyList_Type || type == &PySet_Type ||
+         type == &PyFrozenSet_Type;
+}
+
+// Of an instance of a Python class. Types that were written in C may expect more of a
+// tp_clear() than that the object is not used any more (torch's tensors: that no C++ code has
+// them), so theirs is not called: what inherits from them loses its dictionary alone.
+void emptyAttributes(PyObject* object) {
+  PyTypeObject* base = Py_TYPE(object);
+  while (base->tp_clear == emptyInstance) base = base->tp_base;
+  if (!base->tp_clear || isContainer(base)) {
+    emptyInstance(object);
+    return;
+  }
+  const auto dictionary = Reference::take(PyObject_GenericGetDict(object, nullptr));
+  if (dictionary && PyDict_Check(dictionary.get())) PyDict_Clear(dictionary.get());
 }
 
 void emptyContainer(PyObject* object) {
@@ -32,7 +51,7 @@ void emptyContainer(PyObject* object) {
   else if (PyCell_Check(object))
     PyCell_Set(object, nullptr);
   // (One of a class that inherits from dict has both.)
-  if (Py_TYPE(object)->tp_clear == emptyInstance) emptyInstance(object);
+  if (Py_TYPE(object)->tp_clear == emptyInstance) emptyAttributes(object);
   PyErr_Clear();
 }
 

@@ -67,6 +67,26 @@ TEST(Recycling, TensorsThatCVariablesReachAreFreed) {
   EXPECT_EQ(x.use_count(), 1u);
 }
 
+// torch's own types are not made for it.
+TEST(Recycling, TensorsOfPythonClassesThatCxxHasAreLeftAsTheyAre) {
+  at::Tensor kept;
+  {
+    InterpreterManager manager(1);
+    manager.registerModuleSource("keeping", std::string(kKeeping) + R"(
+import torch
+class Own(torch.Tensor):
+    pass
+def make():
+    own = torch.ones(2).as_subclass(Own)
+    own.attribute = [own]
+    keep(own)
+    return own
+)");
+    kept = manager.acquireOne().global("keeping", "make")({}).toIValue().toTensor();
+  }
+  EXPECT_EQ(kept.sum().item<float>(), 2);
+}
+
 // Python code that would find its modules gone is not run.
 TEST(Recycling, NothingIsCalledOrPrintedAtTheLast) {
   testing::internal::CaptureStderr();
