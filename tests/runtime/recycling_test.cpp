@@ -40,18 +40,23 @@ def keep_noisy():
     keep(Chain)
     keep([second, {Noisy: first}])
 
-def keep_in_each_kind(x):
-    class Subclass(dict): pass
-    attribute, subclass = Chain(), Subclass()
-    attribute.next = [x]
-    subclass.attribute = {"x": x}
-    def closure(): return x
-    class Type:
+def keep_what_is_torchs(x):
+    import torch
+    class Model(torch.nn.Module):
         member = x
-    for each in ([x], {1: x}, {x}, attribute, subclass, closure, Type): keep(each)
+        def __init__(self):
+            super().__init__()
+            self.x = x
+    keep(Model)
+    keep(Model())
+    keep(vars(torch.nn.functional))
+    torch.nn.functional.kept = [x]
+    torch.nn.ReLU.kept = x
+
+def keep_in_a_list(x): keep([x])
 )";
 
-TEST(Recycling, TensorsThatCVariablesReachAreFreed) {
+TEST(Recycling, TensorsThatCVariablesReachThroughTorchAreFreed) {
   const at::Tensor x = at::ones({1000});
   const auto before = x.storage().use_count();
   {
@@ -59,12 +64,24 @@ TEST(Recycling, TensorsThatCVariablesReachAreFreed) {
     manager.registerModuleSource("keeping", kKeeping);
     for (const auto& interpreter : manager.allInstances()) {
       auto session = interpreter.acquireSession();
-      session.global("keeping", "keep_in_each_kind")({x});
+      session.global("keeping", "keep_what_is_torchs")({x});
     }
     EXPECT_GT(x.storage().use_count() + x.use_count(), before + 1);
   }
   EXPECT_EQ(x.storage().use_count(), before);
   EXPECT_EQ(x.use_count(), 1u);
+}
+
+// Other libraries need not bear what no other program does to them.
+TEST(Recycling, WhatIsNotTorchsStaysAsItIs) {
+  const at::Tensor x = at::ones({1000});
+  const auto before = x.storage().use_count() + x.use_count();
+  {
+    InterpreterManager manager(1);
+    manager.registerModuleSource("keeping", kKeeping);
+    manager.acquireOne().global("keeping", "keep_in_a_list")({x});
+  }
+  EXPECT_GT(x.storage().use_count() + x.use_count(), before);
 }
 
 // torch's own types are not made for it.
