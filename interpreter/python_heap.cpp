@@ -8,6 +8,7 @@
 
 #include "interpreter/heap.h"
 #include "interpreter/host_connection.h"
+#include "interpreter/never_destroyed.h"
 
 namespace multipy {
 namespace {
@@ -17,10 +18,7 @@ uintptr_t rangeBegin;
 std::size_t rangeSize;
 
 // Never destroyed: static destructors of other private libraries may still free.
-Heap& heap() {
-  static Heap* const one = new Heap;
-  return *one;
-}
+Heap& heap() { return neverDestroyed<Heap>(); }
 
 void* rawMalloc(void*, std::size_t size) { return heap().allocate(size); }
 void* rawCalloc(void*, std::size_t count, std::size_t size) {

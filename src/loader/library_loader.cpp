@@ -8,6 +8,7 @@
 #include <map>
 #include <set>
 #include <tuple>
+#include <utility>
 
 #include "loader/load_errors.h"
 #include "loader/loaded_objects.h"
@@ -43,13 +44,25 @@ std::set<std::string, std::less<>> symbolsOf(const Library& library, bool define
   return names;
 }
 
+/// For so many more, which are then added without asking for memory.
+template <class Element>
+void makeRoom(std::vector<Element>& elements, std::size_t more) {
+  if (elements.capacity() - elements.size() >= more) return;
+  elements.reserve(std::max(2 * elements.size(), elements.size() + more));
+}
+
 }  // namespace
 
 LibraryLoader::LibraryLoader(int slot, std::shared_ptr<CopyCache> cache, LibraryAdapter* adapter,
                              CopyNames& copyNames)
     : slot_(slot), cache_(std::move(cache)), adapter_(adapter), copyNames_(copyNames) {
   std::tie(names_.label, names_.uniqueSalt) = process_.occupy(slot);
-  names_.interpreterSoname = std::string(kInterpreterFile) + ".multipy" + names_.label;
+  try {
+    names_.interpreterSoname = std::string(kInterpreterFile) + ".multipy" + names_.label;
+  } catch (...) {
+    process_.vacate(slot, {});
+    throw;
+  }
 }
 
 LibraryLoader::~LibraryLoader() { process_.vacate(slot_, std::move(copies_)); }
@@ -165,9 +178,8 @@ void LibraryLoader::openAnnounced(Library& leader, int flags) {
   if (adapter_) adapter_->beforeLoad(slot_, leader.file);
   leader.handle = ::dlopen(leader.copy->path().c_str(), flags);
   if (leader.handle) return;
-  const std::string error = takeDlError();
-  if (adapter_) adapter_->afterLoad(slot_, leader.file, nullptr);
-  fail(leader.file, error);
+  if (adapter_) adapter_->afterLoad(slot_, leader.file, nullptr);  // calls no function of dlfcn.h
+  fail(leader.file, takeDlError());
 }
 
 namespace {
@@ -198,33 +210,62 @@ void LibraryLoader::openGroup(const Group& group, int flags) {
 }
 
 void LibraryLoader::openPrepared(const Group& group, int flags) {
-  Library& leader = *group.back();
-  setPresent(group, true);  // before dlopen: static initialisers may ask where they are
+  // Before there is a handle, which could be lost.
+  makeRoom(handles_, group.size());
+  makeRoom(privateHandles_, group.size());
+  makeRoom(copies_, group.size());
   try {
-    openAnnounced(leader, flags);
+    setPresent(group, true);  // before dlopen: static initialisers may ask where they are
+    openAnnounced(*group.back(), flags);
   } catch (...) {
     setPresent(group, false);
     throw;
   }
-  std::set<std::string> paths;
+  bool told = false;
+  try {
+    recordOpened(group, flags);
+    told = true;
+    if (adapter_) adapter_->afterLoad(slot_, group.back()->file, group.back()->handle);
+  } catch (...) {
+    if (adapter_ && !told) adapter_->afterLoad(slot_, group.back()->file, nullptr);
+    takeBack(group);
+    throw;
+  }
+}
+
+void LibraryLoader::recordOpened(const Group& group, int flags) {
   for (Library* library : group) {
     // The others of a cycle have been mapped with the leader: this only takes a handle.
     if (!library->handle) library->handle = ::dlopen(library->copy->path().c_str(), flags);
-    if (library->handle) {
-      handles_.push_back(library->handle);
-      privateHandles_.push_back(library->handle);
-    }
     copies_.push_back(library->copy);
+    if (!library->handle) continue;
+    handles_.push_back(library->handle);
+    privateHandles_.push_back(library->handle);
+  }
+  std::set<std::string> paths;
+  for (Library* library : group) {
     paths.insert(library->copy->path());
     rememberNeeded(*library);
     remember(*library, sharePages(library->copy->path(), library->facts->sharable, library->file,
                                   library->identity));
   }
   reportMapped(paths);
-  if (adapter_) adapter_->afterLoad(slot_, leader.file, leader.handle);
+}
+
+/// Closes what has just been opened. (Its copies stay in the list: they may still be mapped.)
+void LibraryLoader::takeBack(const Group& group) noexcept {
+  for (auto library = group.rbegin(); library != group.rend(); ++library) {
+    void* const handle = std::exchange((*library)->handle, nullptr);
+    if (!handle) continue;
+    std::erase(handles_, handle);
+    std::erase(privateHandles_, handle);
+    ::dlclose(handle);
+  }
+  setPresent(group, false);
 }
 
 void* LibraryLoader::openShared(Library& library, int flags) {
+  makeRoom(handles_, 1);
   void* handle = ::dlopen(library.file.c_str(), flags);
   if (!handle) fail(library.file, takeDlError());
   if (library.handle) {
@@ -265,6 +306,7 @@ void* LibraryLoader::open(LibraryGraph& graph, Library& library, int flags) {
     openGroup(group, group.back() == &library ? flags : kDependencyFlags);
   }
   if (!library.handle) {  // asked for by its own static initialiser: dlopen is not done yet
+    makeRoom(handles_, 1);
     void* handle = ::dlopen(library.copy->path().c_str(), flags);
     if (!handle) fail(library.file, takeDlError());
     handles_.push_back(handle);
@@ -278,6 +320,8 @@ void* LibraryLoader::openInterpreter(std::span<const std::byte> bytes) {
   payload_ = process_.payload(bytes);
   names_.interpreter = &payload_->names;
   const CopyPlan plan = planInterpreter(names_, payload_->digest);
+  makeRoom(handles_, 1);
+  makeRoom(copies_, 1);
   std::shared_ptr<CachedCopy> copy;
   void* handle = nullptr;
   for (int attempt = 1; !handle; ++attempt) {
@@ -309,10 +353,23 @@ void* LibraryLoader::openInterpreter(std::span<const std::byte> bytes) {
 
 // --- the end
 
-std::set<std::string> LibraryLoader::copyPaths() const {
-  std::set<std::string> paths;
-  for (const auto& copy : copies_) paths.insert(copy->path());
-  return paths;
+/// How many of the copies are mapped. By ld.so's list: /proc/self/maps has another name for a
+/// file that was moved since. It takes no memory.
+std::size_t LibraryLoader::countMapped() const noexcept {
+  struct Count {
+    const std::vector<std::shared_ptr<CachedCopy>>& copies;
+    std::size_t mapped = 0;
+  } count{copies_};
+  ::dl_iterate_phdr(
+      [](dl_phdr_info* object, std::size_t, void* data) {
+        auto& count = *static_cast<Count*>(data);
+        count.mapped += std::any_of(count.copies.begin(), count.copies.end(), [&](const auto& copy) {
+          return copy->path().native() == object->dlpi_name;
+        });
+        return 0;
+      },
+      &count);
+  return count.mapped;
 }
 
 void LibraryLoader::runDestructors() {
@@ -341,8 +398,7 @@ std::size_t LibraryLoader::closeAll() {
     handles_.pop_back();
     ::dlclose(handle);
   }
-  // By ld.so's list: /proc/self/maps has another name for a file that was moved since.
-  const std::size_t remaining = memoryRanges(copyPaths()).size();
+  const std::size_t remaining = countMapped();
   // What is left stays, under the names that ld.so knows; the destructor sees to it.
   if (remaining == 0) copies_.clear();
   if (adapter_) adapter_->unmapped(slot_);

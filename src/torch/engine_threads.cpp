@@ -3,8 +3,8 @@
 #include <unistd.h>
 
 #include <array>
+#include <cstdio>
 #include <mutex>
-#include <string>
 #include <vector>
 
 #include "interpreter/fork_mutex.h"
@@ -25,8 +25,10 @@ struct Threads {
   }
 };
 
-bool exists(pid_t thread) {
-  return ::access(("/proc/self/task/" + std::to_string(thread)).c_str(), F_OK) == 0;
+bool exists(pid_t thread) noexcept {
+  std::array<char, 40> path;  // asked at the end of an interpreter, which takes no memory
+  std::snprintf(path.data(), path.size(), "/proc/self/task/%d", static_cast<int>(thread));
+  return ::access(path.data(), F_OK) == 0;
 }
 
 }  // namespace
