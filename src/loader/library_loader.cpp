@@ -5,6 +5,7 @@
 #include <link.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <set>
 #include <tuple>
@@ -392,8 +393,20 @@ void LibraryLoader::runDestructors() {
   }
 }
 
+/// dlclose() takes some memory. Where it gets none it stops half-way, and ld.so (glibc 2.36's)
+/// unloads no library in this process any more: so it is not begun then.
+static bool hasMemoryToClose() noexcept {
+  constexpr std::size_t kEnough = 64 << 10;
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    void* volatile memory = std::malloc(kEnough);  // (or it would be left out)
+    std::free(memory);
+    if (memory) return true;
+  }
+  return false;
+}
+
 std::size_t LibraryLoader::closeAll() {
-  while (!handles_.empty()) {
+  while (!handles_.empty() && hasMemoryToClose()) {
     void* handle = handles_.back();
     handles_.pop_back();
     ::dlclose(handle);
