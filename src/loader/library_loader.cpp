@@ -157,13 +157,15 @@ void LibraryLoader::rememberNeeded(Library& library) {
   for (const Library* needed : shared) remember(*needed);
 }
 
+/// That they are not takes no memory to say.
 void LibraryLoader::setPresent(const Group& group, bool present) {
   for (Library* library : group) {
     library->present = present;
+    const std::string& path = library->copy->path().native();
     if (present) {
-      copyNames_.add(library->copy->path(), library->copySoname, library->file);
+      copyNames_.add(path, library->copySoname, library->file);
     } else {
-      copyNames_.remove(library->copy->path(), library->copySoname);
+      copyNames_.remove(path, library->copySoname);
     }
   }
 }
@@ -229,7 +231,10 @@ void LibraryLoader::openPrepared(const Group& group, int flags) {
     if (adapter_) adapter_->afterLoad(slot_, group.back()->file, group.back()->handle);
   } catch (...) {
     if (adapter_ && !told) adapter_->afterLoad(slot_, group.back()->file, nullptr);
-    takeBack(group);
+    // What its initialisers have done cannot be undone: it stays mapped, and the next try opens
+    // it once more, which does the rest.
+    for (Library* library : group) library->handle = nullptr;
+    setPresent(group, false);
     throw;
   }
 }
@@ -253,17 +258,6 @@ void LibraryLoader::recordOpened(const Group& group, int flags) {
   reportMapped(paths);
 }
 
-/// Closes what has just been opened. (Its copies stay in the list: they may still be mapped.)
-void LibraryLoader::takeBack(const Group& group) noexcept {
-  for (auto library = group.rbegin(); library != group.rend(); ++library) {
-    void* const handle = std::exchange((*library)->handle, nullptr);
-    if (!handle) continue;
-    std::erase(handles_, handle);
-    std::erase(privateHandles_, handle);
-    ::dlclose(handle);
-  }
-  setPresent(group, false);
-}
 
 void* LibraryLoader::openShared(Library& library, int flags) {
   makeRoom(handles_, 1);
