@@ -7,6 +7,7 @@
 #include "interpreter/failure.h"
 #include "interpreter/host_connection.h"
 #include "interpreter/host_module.h"
+#include "interpreter/last_collection.h"
 #include "interpreter/process_environment.h"
 #include "interpreter/python_heap.h"
 #include "interpreter/python_modules.h"
@@ -158,6 +159,7 @@ void finalizeInterpreter() {
   const HostServices* services = host();
   services->setCurrent(services->slot);
   PyGILState_Ensure();
+  prepareLastCollection();
   // Its result says only whether flushing stdout worked, and the exception for
   // that has been reported by Python already.
   Py_FinalizeEx();

@@ -109,6 +109,9 @@ def load(data, storages, values, package_importer, uses_torch):
 
 @functools.cache
 def _importer_class():
+    import linecache
+    import weakref
+
     from torch.package import PackageImporter
     from torch.package._package_unpickler import PackageUnpickler
     from torch.package.package_importer import _package_imported_modules
@@ -146,6 +149,17 @@ def _importer_class():
             self._under_way = set()  # names
             super().__init__(file)
             self.Unpickler = self._unpickler
+            prefix = self._mangler.parent_name()
+            forget = weakref.finalize(self, _forget_lines, linecache.cache, prefix)
+            forget.atexit = False
+
+        @property
+        def get_source(self):
+            """linecache keeps this for each module, for ever: it does not keep the package."""
+            return functools.partial(_source_of, weakref.ref(self))
+
+        def source(self, name):
+            return super().get_source(name)
 
         def _find_and_load(self, name):
             if name in self._executed:
@@ -193,6 +207,21 @@ def _importer_class():
             return Unpickler(self._sharing, self, *args, **kwargs)
 
     return Importer
+
+
+def _source_of(importer, name):
+    """For tracebacks: of a module whose package may be gone."""
+    package = importer()
+    if package is None:
+        raise ImportError(f"the package of {name} has been closed", name=name)
+    return package.source(name)
+
+
+def _forget_lines(cache, prefix):
+    """Those of the modules of one package, which linecache keeps by their files' names."""
+    for file in list(cache):
+        if file.startswith(prefix):
+            cache.pop(file, None)
 
 
 def open_package(file, name):

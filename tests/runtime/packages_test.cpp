@@ -61,6 +61,41 @@ TEST_F(Packages, ResourcesAreReadAsTheyAre) {
   EXPECT_EQ(package.loadBinary("extra_files", "binary"), std::string("\0hello\xff", 7));
 }
 
+std::size_t timesOpen(const fs::path& file) {
+  std::size_t times = 0;
+  for (const auto& entry : fs::directory_iterator("/proc/self/fd")) {
+    std::error_code gone;
+    times += fs::read_symlink(entry, gone) == file;
+  }
+  return times;
+}
+
+// Nothing that Python keeps for good (linecache's lines for tracebacks) keeps a package.
+TEST_F(Packages, APackageThatWasDroppedIsClosed) {
+  manager.registerModuleSource("kept_of_packages", R"(
+import gc, linecache
+from torch.package.package_importer import _package_imported_modules
+def names(part):
+    for i in range(3): gc.collect()  # a class in a cycle goes after what uses it
+    return sum(part in name for name in [*linecache.cache, *_package_imported_modules])
+)");
+  const fs::path file = fs::canonical(packagePath("raising.pt"));
+  {
+    const Package package = manager.loadPackage(file);
+    const ReplicatedObj model = package.loadPickle("model", "model.pkl");
+    for (const auto& interpreter : manager.allInstances()) {
+      auto session = interpreter.acquireSession();
+      EXPECT_THROW(model.toObj(&session)({"value"}), PythonException);  // its traceback has lines
+    }
+    ASSERT_GT(timesOpen(file), 0u);
+  }
+  for (const auto& interpreter : manager.allInstances()) {
+    auto session = interpreter.acquireSession();
+    EXPECT_EQ(session.global("kept_of_packages", "names")({"raising_model"}).toIValue().toInt(), 0);
+  }
+  EXPECT_EQ(timesOpen(file), 0u);
+}
+
 TEST_F(Packages, SessionHasTheImporterAsSelf) {
   Package package = manager.loadPackage(packagePath("simple.pt"));
   auto I = package.acquireSession();

@@ -1,0 +1,131 @@
+// What stays of an interpreter that has ended, where C variables still refer to its objects.
+// (How much memory stays over many of them: tests/reliability/recycle.cpp.)
+#include <ATen/Functions.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "multipy/runtime/interpreter_manager.h"
+
+namespace multipy::runtime {
+namespace {
+
+// keep(): C code has a reference that it never gives up.
+constexpr const char* kKeeping = R"(
+import ctypes, sys, weakref
+
+def keep(value):
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(value))
+
+class Noisy:
+    def __init__(self, value=None): self.value = value
+    def __del__(self): print("deleted", self.value, file=sys.__stderr__)
+
+def noticed(reference): print("noticed", reference, file=sys.__stderr__)
+
+class Chain:
+    __slots__ = "next", "references", "__weakref__"
+
+def keep_noisy():
+    first, second = Chain(), Chain()
+    first.next, second.next = second, Noisy(first)
+    first.references = [weakref.ref(second, noticed), weakref.finalize(second.next, noticed, 1)]
+    first.references[1].atexit = False
+    keep(first)
+    keep(noticed)
+    keep(Chain)
+    keep([second, {Noisy: first}])
+
+def keep_in_each_kind(x):
+    class Subclass(dict): pass
+    attribute, subclass = Chain(), Subclass()
+    attribute.next = [x]
+    subclass.attribute = {"x": x}
+    def closure(): return x
+    class Type:
+        member = x
+    for each in ([x], {1: x}, {x}, attribute, subclass, closure, Type): keep(each)
+)";
+
+TEST(Recycling, TensorsThatCVariablesReachAreFreed) {
+  const at::Tensor x = at::ones({1000});
+  const auto before = x.storage().use_count();
+  {
+    InterpreterManager manager(2);
+    manager.registerModuleSource("keeping", kKeeping);
+    for (const auto& interpreter : manager.allInstances()) {
+      auto session = interpreter.acquireSession();
+      session.global("keeping", "keep_in_each_kind")({x});
+    }
+    EXPECT_GT(x.storage().use_count() + x.use_count(), before + 1);
+  }
+  EXPECT_EQ(x.storage().use_count(), before);
+  EXPECT_EQ(x.use_count(), 1u);
+}
+
+// torch's own types are not made for it.
+TEST(Recycling, TensorsOfPythonClassesThatCxxHasAreLeftAsTheyAre) {
+  at::Tensor kept;
+  {
+    InterpreterManager manager(1);
+    manager.registerModuleSource("keeping", std::string(kKeeping) + R"(
+import torch
+class Own(torch.Tensor):
+    pass
+def make():
+    own = torch.ones(2).as_subclass(Own)
+    own.attribute = [own]
+    keep(own)
+    return own
+)");
+    kept = manager.acquireOne().global("keeping", "make")({}).toIValue().toTensor();
+  }
+  EXPECT_EQ(kept.sum().item<float>(), 2);
+}
+
+// Python code that would find its modules gone is not run.
+TEST(Recycling, NothingIsCalledOrPrintedAtTheLast) {
+  testing::internal::CaptureStderr();
+  {
+    InterpreterManager manager(2);
+    manager.registerModuleSource("keeping", kKeeping);
+    for (const auto& interpreter : manager.allInstances())
+      interpreter.acquireSession().global("keeping", "keep_noisy")({});
+  }
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+}
+
+// A thread that is left may come to what it uses.
+TEST(Recycling, WhatARemainingThreadUsesStays) {
+  {
+    InterpreterManager manager(1);
+    manager.registerModuleSource("blocked", R"(
+import os, threading
+def begin():
+    read, write = os.pipe()
+    buffer = bytearray(1 << 20)
+    def fill():
+        with open(read, "rb", buffering=0) as pipe: pipe.readinto(buffer)
+    threading.Thread(target=fill, daemon=True).start()
+    return write
+)");
+    auto session = manager.acquireOne();
+    const int write = static_cast<int>(session.global("blocked", "begin")({}).toIValue().toInt());
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    std::thread([write] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(700));
+      const std::string text(1 << 16, 'x');
+      EXPECT_EQ(::write(write, text.data(), text.size()), static_cast<ssize_t>(text.size()));
+      ::close(write);
+    }).detach();
+  }
+  std::this_thread::sleep_for(std::chrono::milliseconds(1000));
+  EXPECT_EQ(InterpreterManager(1).acquireOne().fromIValue(1).toIValue().toInt(), 1);
+}
+
+}  // namespace
+}  // namespace multipy::runtime
