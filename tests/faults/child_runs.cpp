@@ -17,6 +17,8 @@
 namespace multipy::testing_support {
 namespace {
 
+constexpr int kThrown = 99;
+
 void writeStack() {
   std::array<void*, 60> frames;
   ::backtrace_symbols_fd(frames.data(), ::backtrace(frames.data(), frames.size()), STDERR_FILENO);
@@ -51,7 +53,12 @@ void crashed(int number) {
   for (const int number : {SIGSEGV, SIGBUS, SIGABRT, SIGILL, SIGFPE}) ::signal(number, crashed);
   std::set_terminate(terminated);
   ::alarm(seconds);
-  const int status = work();
+  int status = kThrown;
+  try {
+    status = work();
+  } catch (const std::exception& error) {  // it must not come back to who runs the tests
+    std::fprintf(stdout, "thrown: %s\n", error.what());
+  }
   std::fflush(stdout);
   std::fflush(stderr);
   ::_exit(status);
