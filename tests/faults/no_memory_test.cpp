@@ -6,7 +6,7 @@
 //
 //   no_memory_test --sweep PHASE malloc|pages once|on FROM TO STEP
 //
-// where PHASE is one of start, import, call, end, torch (the import of torch), torch-package (a
+// where PHASE is one of start, cold (start and import with an empty cache), import, call, end, torch (the import of torch), torch-package (a
 // package is loaded and called), torch-end. TO 0 means all. It prints how each that has not passed has ended, and where.
 #include <ATen/ops/ones.h>
 #include <gtest/gtest.h>
@@ -19,6 +19,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <memory>
@@ -35,10 +36,12 @@
 #include "failing_calls.h"
 #include "multipy/runtime/Exception.h"
 #include "multipy/runtime/interpreter_manager.h"
+#include "temporary_folder.h"
 
 namespace multipy::runtime {
 namespace {
 
+namespace fs = std::filesystem;
 using testing_support::ChildRun;
 using testing_support::Failing;
 using testing_support::Times;
@@ -63,9 +66,15 @@ struct Subject {
   std::unique_ptr<InterpreterManager> manager;
   std::optional<InterpreterSession> session;
   std::optional<ReplicatedObj> kept;
+  fs::path folder;  // with a cache of its own; empty: the usual one
 
+  ~Subject() {
+    if (!folder.empty()) fs::remove_all(folder);
+  }
   void start() {
-    manager = std::make_unique<InterpreterManager>(1);
+    InterpreterManagerOptions options;
+    if (!folder.empty()) options.cacheDirectory = folder / "cache";
+    manager = std::make_unique<InterpreterManager>(1, options);
     manager->registerModuleSource("tools", kTools);
   }
   void call() {
@@ -111,6 +120,11 @@ struct Phase {
 
 const Phase kPhases[] = {
     {"start", [](Subject&) {}, [](Subject& subject) { subject.start(); }},
+    {"cold", [](Subject& subject) { subject.folder = testing_support::makeTemporaryFolder(); },
+     [](Subject& subject) {
+       subject.start();
+       subject.import();
+     }},
     {"import", [](Subject& subject) { subject.start(); },
      [](Subject& subject) { subject.import(); }},
     {"call",
@@ -195,6 +209,14 @@ int withFailure(const Phase& phase, Failing what, Times times, long nth) {
     // It goes on, too, where there still is one.
     if (subject.manager && times == Times::Once) expectToWork(*subject.manager);
     subject.end();
+    // What a writer has begun is swept, by who opens the cache next at the latest.
+    if (!subject.folder.empty()) {
+      subject.start();
+      expectToWork(*subject.manager);
+      subject.end();
+      const fs::path drafts = subject.folder / "cache/tmp";
+      EXPECT_TRUE(!fs::exists(drafts) || fs::is_empty(drafts));
+    }
   }
   expectToWork(other);
   {
@@ -306,6 +328,7 @@ TEST(NoMemory, StartsWithoutPages) { expectAll("start", Failing::Pages, Times::O
 TEST(NoMemory, StartsWithoutPagesAnyMore) {
   expectAll("start", Failing::Pages, Times::FromThenOn, 12);
 }
+TEST(NoMemory, WritesItsCopiesOnce) { expectAll("cold", Failing::Memory, Times::Once, 16); }
 TEST(NoMemory, ImportsOnce) { expectAll("import", Failing::Memory, Times::Once, 24); }
 TEST(NoMemory, ImportsAnyMore) { expectAll("import", Failing::Memory, Times::FromThenOn, 12); }
 TEST(NoMemory, ImportsWithoutPages) { expectAll("import", Failing::Pages, Times::Once, 8); }
