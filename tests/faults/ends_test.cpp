@@ -31,7 +31,7 @@ constexpr int kDone = 17;
 
 constexpr const char* kBusy = R"(
 import os, sys, threading, time
-def spin(): 
+def spin():
     while True: pass
 def sleep(): time.sleep(1000)
 def print_lines():

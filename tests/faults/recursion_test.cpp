@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "child_runs.h"
@@ -20,7 +21,7 @@ using testing_support::runInChild;
 constexpr std::size_t kStack = std::size_t{8} << 20;  // what docs/reliability.md asks for
 
 constexpr const char* kDeep = R"(
-import copy, functools, json, pickle, re, sys
+import copy, functools, json, pickle
 
 def endless(n=0):
     return endless(n + 1)
@@ -46,7 +47,7 @@ def attributes(): Calls().x
 def comparisons(): Calls() == Calls()
 def json_brackets(): json.loads('[' * 100_000)
 def json_objects(): json.loads('{"a":' * 100_000)
-def texts(): 
+def texts():
     outer = nested()
     try: repr(outer)
     finally: undo(outer)
@@ -69,16 +70,9 @@ def brackets(): compile('[' * 150 + ']' * 150 + '+' + '-' * 100_000 + '1', 'deep
 def calls_through_c(): return functools.reduce(lambda a, b: calls_through_c(), [1, 2])
 def maps(): return list(map(lambda _: maps(), [1]))
 
-# A pickle that unpickles to tuples in tuples: memory, but no stack. Its repr takes that.
+# A pickle of tuples in tuples: to load it takes no stack, but to show it does.
 def pickle_bomb():
-    bomb = pickle.loads(b'(' * 0 + b'N' + b'\x85' * 100_000 + b'.')
-    try: repr(bomb)
-    finally:
-        kept = []
-        while bomb:
-            kept.append(bomb)
-            bomb = bomb[0]
-        while kept: kept.pop(0) if len(kept) < 2 else kept.pop()
+    repr(pickle.loads(b'N' + b'\x85' * 100_000 + b'.'))
 
 # One whose __reduce__ makes another, for ever.
 class Grows:
@@ -89,12 +83,6 @@ def pickle_without_end(): pickle.dumps(Grows())
 def frees():
     nested(1_000_000)
     raise RecursionError('as it should be')
-
-names = [name for name, value in list(globals().items())
-         if callable(value) and name in (
-    'python_functions attributes comparisons json_brackets json_objects texts json_dumps copies '
-    'pickles sorts expressions brackets calls_through_c maps pickle_bomb pickle_without_end '
-    'frees').split()]
 )";
 
 /// On a thread of its own with this stack.
@@ -172,28 +160,12 @@ INSTANTIATE_TEST_SUITE_P(Of, Recursion, testing::ValuesIn(kinds()),
 
 TEST(Recursions, EndInBothInterpretersAtOnce) {
   expectToEndWell([](InterpreterManager& manager) {
-    onThread(kStack, [&] {
-      std::vector<std::string> rest = kinds();
-      pthread_t other;
-      struct Given {
-        const Interpreter& interpreter;
-      } given{manager.allInstances()[1]};
-      pthread_attr_t attributes;
-      ::pthread_attr_init(&attributes);
-      ::pthread_attr_setstacksize(&attributes, kStack);
-      ASSERT_EQ(::pthread_create(
-                    &other, &attributes,
-                    [](void* data) -> void* {
-                      for (const std::string& how : kinds())
-                        recurse(static_cast<Given*>(data)->interpreter, how);
-                      return nullptr;
-                    },
-                    &given),
-                0);
-      for (const std::string& how : kinds()) recurse(manager.allInstances()[0], how);
-      ::pthread_join(other, nullptr);
-      ::pthread_attr_destroy(&attributes);
-    });
+    const auto recurseIn = [&](std::size_t which) {
+      for (const std::string& how : kinds()) recurse(manager.allInstances()[which], how);
+    };
+    std::thread other([&] { onThread(kStack, [&] { recurseIn(1); }); });
+    onThread(kStack, [&] { recurseIn(0); });
+    other.join();
   });
 }
 
