@@ -25,9 +25,22 @@ namespace {
 thread_local char* pendingError = nullptr;
 thread_local char* reportedError = nullptr;
 
-void setError(const std::string& message) {
-  std::free(pendingError);
-  pendingError = strdup(message.c_str());
+char noMemory[] = "out of memory";
+
+void freeError(char* error) {
+  if (error != noMemory) std::free(error);
+}
+
+/// `message` gives the text. C code calls this: nothing is thrown.
+template <class Message>
+void setError(Message&& message) noexcept {
+  freeError(pendingError);
+  try {
+    pendingError = strdup(std::string(message()).c_str());
+  } catch (const std::bad_alloc&) {
+    pendingError = nullptr;
+  }
+  if (!pendingError) pendingError = noMemory;
 }
 
 /// "/lib/libm.so.6: ", as errors begin; nothing for "this program".
@@ -62,19 +75,19 @@ MULTIPY_EXPORT void* multipy_dlopen(const char* name, int flags) {
   const auto* host = multipy::host();
   void* handle =
       host->open(host->context, name, flags, __builtin_return_address(0), error);
-  if (!handle) setError(error);
+  if (!handle) setError([&]() -> const std::string& { return error; });
   return handle;
 }
 
 MULTIPY_EXPORT void* multipy_dlsym(void* handle, const char* name) {
   const auto* host = multipy::host();
   void* address = host->symbol(host->context, handle, name, __builtin_return_address(0));
-  if (!address) setError(fileBehind(handle) + "undefined symbol: " + name);
+  if (!address) setError([&] { return fileBehind(handle) + "undefined symbol: " + name; });
   return address;
 }
 
 MULTIPY_EXPORT char* multipy_dlerror() {
-  std::free(reportedError);
+  freeError(reportedError);
   reportedError = pendingError;
   pendingError = nullptr;
   return reportedError ? reportedError : dlerror();
@@ -106,7 +119,7 @@ using dl_funcptr = void (*)();
 // build makes weak. The GIL stays held, as it does there: static initialisers
 // of extension modules may count on it.
 dl_funcptr _PyImport_FindSharedFuncptr(const char* prefix, const char* shortName,
-                                       const char* path, FILE*) {
+                                       const char* path, FILE*) try {
   const auto* host = multipy::host();
   std::string error;
   const int flags = importFlags();
@@ -121,6 +134,9 @@ dl_funcptr _PyImport_FindSharedFuncptr(const char* prefix, const char* shortName
   }
   const std::string symbol = std::string(prefix) + "_" + shortName;
   return reinterpret_cast<dl_funcptr>(dlsym(handle, symbol.c_str()));
+} catch (const std::bad_alloc&) {
+  PyErr_NoMemory();
+  return nullptr;
 }
 
 }  // extern "C"

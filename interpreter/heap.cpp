@@ -90,7 +90,6 @@ void Heap::adopt(void* begin, std::size_t size) {
   end_ = begin_ + size;
   blocksEnd_ = begin_;
   arenasBegin_ = end_;
-  freeArenas_.reserve(64);
 }
 
 void Heap::insert(Block* block) {
@@ -254,11 +253,10 @@ void* Heap::reallocate(void* payload, std::size_t request) {
 
 void* Heap::allocateArena(std::size_t size) {
   std::lock_guard lock(mutex_);
-  const auto reusable = std::find_if(freeArenas_.rbegin(), freeArenas_.rend(),
-                                     [&](const Arena& arena) { return arena.size == size; });
-  if (reusable != freeArenas_.rend()) {
-    void* arena = reusable->begin;
-    freeArenas_.erase(std::next(reusable).base());
+  for (FreeArena** place = &freeArenas_; *place; place = &(*place)->next) {
+    if ((*place)->size != size) continue;
+    FreeArena* const arena = *place;
+    *place = arena->next;
     return arena;
   }
   const std::size_t mapped = roundUp(size, kPage);
@@ -271,7 +269,7 @@ void* Heap::allocateArena(std::size_t size) {
 
 void Heap::freeArena(void* arena, std::size_t size) {
   std::lock_guard lock(mutex_);
-  freeArenas_.push_back({arena, size});
+  if (begin_) freeArenas_ = new (arena) FreeArena{freeArenas_, size};
 }
 
 void Heap::releaseAll() {
@@ -284,7 +282,7 @@ void Heap::releaseAll() {
   giveBack(begin_, blocksEnd_);
   giveBack(arenasBegin_, end_);
   begin_ = nullptr;
-  std::vector<Arena>().swap(freeArenas_);
+  freeArenas_ = nullptr;
   firstLevelMap_ = 0;
   secondLevelMap_ = {};
   free_ = {};

@@ -23,7 +23,6 @@
 #include <cstdint>
 #include <mutex>
 #include <new>
-#include <vector>
 
 namespace multipy {
 
@@ -98,11 +97,12 @@ class Heap {
   uint64_t firstLevelMap_ = 0;
   std::array<uint32_t, kFirstLevels> secondLevelMap_{};
   std::array<std::array<Block*, kSecondLevels>, kFirstLevels> free_{};
-  struct Arena {
-    void* begin;
+  // Lies in the arena itself: to free one takes no memory.
+  struct FreeArena {
+    FreeArena* next;
     std::size_t size;
   };
-  std::vector<Arena> freeArenas_;
+  FreeArena* freeArenas_ = nullptr;  // the last one freed comes first
 };
 
 }  // namespace multipy

@@ -6,6 +6,7 @@
 
 #include "interpreter/host_connection.h"
 #include "interpreter/import_gates.h"
+#include "interpreter/no_memory.h"
 #include "interpreter/process_environment.h"
 #include "interpreter/real_paths.h"
 #include "interpreter/source_lines.h"
@@ -138,8 +139,8 @@ PyMethodDef methods[] = {
      "Empties linecache of what it can read again."},
     {"is_real_path", isRealPath, METH_O,
      "True only if os.path.realpath() would return this path as it is."},
-    {"module_source", moduleSource, METH_O, "Source registered for a module name, or None."},
-    {"has_modules_below", hasModulesBelow, METH_O,
+    {"module_source", orMemoryError<moduleSource>, METH_O, "Source registered for a module name, or None."},
+    {"has_modules_below", orMemoryError<hasModulesBelow>, METH_O,
      "Whether a module has been registered below a name."},
     {nullptr, nullptr, 0, nullptr}};
 

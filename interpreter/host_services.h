@@ -3,7 +3,8 @@
 // one compiler and one set of torch headers, so C++ types may cross; C++
 // exceptions may not (libinterpreter.so can be unloaded, and with it the code
 // that an exception's vtable points to), except through functions marked
-// "throws" below, which are called by torch and throw what torch expects.
+// "throws" below, which are called by torch and throw what torch expects, and but
+// for std::bad_alloc, which is the C++ library's: those marked "bad_alloc" throw it.
 //
 // Threads: every function may be called from any thread, with or without a GIL,
 // and none of them waits for a GIL, unless it says otherwise.
@@ -93,7 +94,7 @@ struct HostServices {
   const char* (*shareText)(std::string_view text);
   bool (*releaseText)(const char* shared);  // false: another block of malloc()
 
-  // --- modules registered with registerModuleSource
+  // --- modules registered with registerModuleSource; bad_alloc
   bool (*moduleSource)(void* context, const char* name, std::string& source);
   /// Whether "name.something" has been registered.
   bool (*hasModulesBelow)(void* context, const char* name);

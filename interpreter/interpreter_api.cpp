@@ -2,6 +2,9 @@
 // a file of their own.
 #include "interpreter/interpreter_api.h"
 
+#include <new>
+#include <utility>
+
 #include "interpreter/exit_functions.h"
 #include "interpreter/gil_state.h"
 #include "interpreter/host_connection.h"
@@ -44,6 +47,24 @@ void discardThreadState(void* given) {
 void incref(Handle object) { Py_INCREF(object); }
 void decref(Handle object) { Py_DECREF(object); }
 
+// One that takes C++'s memory: where that is lacking, no Python error is left behind, which
+// the next one to enter would find.
+template <auto function>
+struct NoErrorLeft;
+template <class Result, class... Arguments, Result (*function)(Arguments...)>
+struct NoErrorLeft<function> {
+  static Result call(Arguments... arguments) {
+    try {
+      return function(std::forward<Arguments>(arguments)...);
+    } catch (const std::bad_alloc&) {
+      PyErr_Clear();
+      throw;
+    }
+  }
+};
+template <auto function>
+constexpr auto guarded = &NoErrorLeft<function>::call;
+
 constexpr InterpreterApi api = {
     .version = kInterpreterApiVersion,
     .attach = connectHost,
@@ -52,7 +73,7 @@ constexpr InterpreterApi api = {
     .liveThreads = liveThreads,
     .runExitFunctions = runExitFunctions,
     .close = closeInterpreter,
-    .collectStacks = collectStacks,
+    .collectStacks = guarded<collectStacks>,
     .writeStacks = writeStacks,
     .threadState = threadState,
     .newThreadState = newThreadState,
@@ -63,22 +84,22 @@ constexpr InterpreterApi api = {
     .acquireInAHurry = acquireInAHurry,
     .releaseInAHurry = giveUpGilInAHurry,
     .discardThreadState = discardThreadState,
-    .global = globalObject,
-    .fromIValue = objectFromIValue,
-    .toIValue = fromPython,
-    .call = callObject,
-    .callIValues = callWithIValues,
-    .callToIValue = callToIValue,
-    .attr = objectAttribute,
-    .hasattr = objectHasAttribute,
+    .global = guarded<globalObject>,
+    .fromIValue = guarded<objectFromIValue>,
+    .toIValue = guarded<fromPython>,
+    .call = guarded<callObject>,
+    .callIValues = guarded<callWithIValues>,
+    .callToIValue = guarded<callToIValue>,
+    .attr = guarded<objectAttribute>,
+    .hasattr = guarded<objectHasAttribute>,
     .incref = incref,
     .decref = decref,
-    .pickle = pickleObject,
-    .unpickle = unpickleObject,
-    .openPackage = openPackage,
-    .loadPickle = loadPackagedPickle,
-    .run = runSource,
-    .argumentNames = argumentNames,
+    .pickle = guarded<pickleObject>,
+    .unpickle = guarded<unpickleObject>,
+    .openPackage = guarded<openPackage>,
+    .loadPickle = guarded<loadPackagedPickle>,
+    .run = guarded<runSource>,
+    .argumentNames = guarded<argumentNames>,
 };
 
 }  // namespace

@@ -3,7 +3,7 @@
 // knows of CPython.
 //
 // Two rules hold for every function:
-//   - it never throws: it returns null/false and fills `Failure`;
+//   - it throws nothing but std::bad_alloc: it returns null/false and fills `Failure`;
 //   - those under "with the GIL" are called by a thread that has entered this
 //     interpreter (enter()); the others say what they need.
 // A Handle is one owned reference to a Python object.

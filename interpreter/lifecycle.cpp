@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <new>
+
 #include "interpreter/failure.h"
 #include "interpreter/host_connection.h"
 #include "interpreter/host_module.h"
@@ -124,6 +126,12 @@ bool runBootstrap(const InterpreterConfig& config, Failure& failure) {
   return false;
 }
 
+// Whether or not Python has come so far as to need it.
+void endHalfStarted() {
+  if (Py_IsInitialized()) Py_FinalizeEx();
+  host()->setCurrent(-1);
+}
+
 }  // namespace
 
 bool initializeInterpreter(const InterpreterConfig& config, Failure& failure) {
@@ -132,14 +140,17 @@ bool initializeInterpreter(const InterpreterConfig& config, Failure& failure) {
   adoptPythonHeap(config.heapBegin, config.heapSize);
   adoptEnvironment(config.variables);
   PyImport_AppendInittab(kHostModuleName, initHostModule);
-  bool ok = !failed(start(config), "starting Python", config, failure);
-  if (ok) {
-    ok = runBootstrap(config, failure);
-    if (ok)
-      PyEval_SaveThread();
-    else
-      Py_FinalizeEx();
+  bool ok = false;
+  try {
+    ok = !failed(start(config), "starting Python", config, failure) && runBootstrap(config, failure);
+  } catch (const std::bad_alloc&) {
+    endHalfStarted();
+    throw;
   }
+  if (ok)
+    PyEval_SaveThread();
+  else
+    endHalfStarted();
   services->setCurrent(-1);
   return ok;
 }

@@ -1,9 +1,11 @@
 // Loading a pickle of a torch.package whose storages lie once for all interpreters: what
 // python/_multipy_sharing.py needs of C++.
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "interpreter/failure.h"
+#include "interpreter/no_memory.h"
 #include "interpreter/objects.h"
 #include "interpreter/python_modules.h"
 #include "interpreter/reference.h"
@@ -95,9 +97,9 @@ void deallocate(PyObject* self) {
   Py_DECREF(type);
 }
 
-PyMethodDef methods[] = {{"find", find, METH_O, nullptr},
-                         {"keep", keep, METH_VARARGS, nullptr},
-                         {"names", names, METH_O, nullptr},
+PyMethodDef methods[] = {{"find", orMemoryError<find>, METH_O, nullptr},
+                         {"keep", orMemoryError<keep>, METH_VARARGS, nullptr},
+                         {"names", orMemoryError<names>, METH_O, nullptr},
                          {nullptr, nullptr, 0, nullptr}};
 
 PyType_Slot slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(deallocate)},
@@ -111,10 +113,9 @@ PyType_Spec spec = {"_multipy_host.SharedStorages", sizeof(StoragesObject), 0,
 PyObject* newStoragesObject(const std::shared_ptr<SharedStorages>& storages) {
   static PyTypeObject* type = nullptr;  // of this interpreter, since this library is
   if (!type) type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
+  auto place = std::make_unique<std::shared_ptr<SharedStorages>>(storages);
   PyObject* const object = type ? type->tp_alloc(type, 0) : nullptr;
-  if (object)
-    reinterpret_cast<StoragesObject*>(object)->storages =
-        new std::shared_ptr<SharedStorages>(storages);
+  if (object) reinterpret_cast<StoragesObject*>(object)->storages = place.release();
   return object;
 }
 

@@ -42,6 +42,8 @@
 
 #include "interpreter/fork_mutex.h"
 #include "interpreter/host_connection.h"
+#include "interpreter/never_destroyed.h"
+#include "interpreter/no_memory.h"
 
 extern "C" {
 extern char** __real_environ;  // NOLINT: the linker's name for the C library's
@@ -59,23 +61,26 @@ class OwnVariables {
     const std::lock_guard lock(mutex_);
     const auto found = entries_.find(name);
     if (found != entries_.end() && !overwrite) return;
+    Array array = makeArray(entries_.size() + 1);  // first all that memory may lack for
     const char* entry = keep(std::string(name) + "=" + std::string(value));
     entries_.insert_or_assign(std::string(name), entry);
-    publish();
+    publish(std::move(array));
   }
 
   void clear() {
     const std::lock_guard lock(mutex_);
+    Array array = makeArray(0);
     entries_.clear();
-    publish();
+    publish(std::move(array));
   }
 
   void remove(std::string_view name) {
     const std::lock_guard lock(mutex_);
     const auto found = entries_.find(name);
     if (found == entries_.end()) return;
+    Array array = makeArray(entries_.size());
     entries_.erase(found);
-    publish();
+    publish(std::move(array));
   }
 
   const char* get(std::string_view name) {
@@ -93,8 +98,9 @@ class OwnVariables {
   // getenv's result stays valid for ever, so every entry given out is kept.
   const char* keep(std::string entry) { return kept_.insert(std::move(entry)).first->c_str(); }
 
-  void publish() {
-    Array array(new char*[entries_.size() + 1]);
+  static Array makeArray(std::size_t entries) { return Array(new char*[entries + 1]); }
+
+  void publish(Array array) noexcept {
     std::size_t count = 0;
     for (const auto& [name, entry] : entries_) array[count++] = const_cast<char*>(entry);
     array[count] = nullptr;
@@ -113,10 +119,7 @@ class OwnVariables {
 };
 
 // Neither is ever destroyed: threads may outlive the static destructors.
-OwnVariables& addresses() {
-  static auto* const one = new OwnVariables;
-  return *one;
-}
+OwnVariables& addresses() { return multipy::neverDestroyed<OwnVariables>(); }
 OwnVariables* own = nullptr;  // set once, before Python starts
 
 /// Where a variable is kept: null for the process.
@@ -186,17 +189,21 @@ int __real_posix_spawnp(pid_t* child, const char* file, const posix_spawn_file_a
 int __wrap_setenv(const char* name, const char* value, int overwrite) {
   OwnVariables* keeper = isVariableName(name) ? keeperOf(name) : nullptr;
   if (!keeper) return asC(multipy::host()->setVariable(name, value, overwrite));
-  keeper->set(name, value, overwrite != 0);
-  if (own) show(own->all());
-  return 0;
+  return multipy::orNoMemory([&] {
+    keeper->set(name, value, overwrite != 0);
+    if (own) show(own->all());
+    return 0;
+  });
 }
 
 int __wrap_unsetenv(const char* name) {
   OwnVariables* keeper = isVariableName(name) ? keeperOf(name) : nullptr;
   if (!keeper) return asC(multipy::host()->removeVariable(name));
-  keeper->remove(name);
-  if (own) show(own->all());
-  return 0;
+  return multipy::orNoMemory([&] {
+    keeper->remove(name);
+    if (own) show(own->all());
+    return 0;
+  });
 }
 
 char* __wrap_getenv(const char* name) {
@@ -210,20 +217,24 @@ static char* getenvUnlessSecure(const char* name) {
 
 // The text becomes part of the process's variables, and is copied into one's own.
 static int put(char* entry) {
-  const std::string_view text = entry;
-  const std::size_t equals = text.find('=');
-  const std::string name(text.substr(0, equals));
-  if (!isVariableName(name.c_str()) || !keeperOf(name.c_str()))
-    return asC(multipy::host()->putVariable(entry));
-  return equals == text.npos ? __wrap_unsetenv(name.c_str())
-                             : __wrap_setenv(name.c_str(), entry + equals + 1, 1);
+  return multipy::orNoMemory([&] {
+    const std::string_view text = entry;
+    const std::size_t equals = text.find('=');
+    const std::string name(text.substr(0, equals));
+    if (!isVariableName(name.c_str()) || !keeperOf(name.c_str()))
+      return asC(multipy::host()->putVariable(entry));
+    return equals == text.npos ? __wrap_unsetenv(name.c_str())
+                               : __wrap_setenv(name.c_str(), entry + equals + 1, 1);
+  });
 }
 
 static int clear() {
   if (!own) return asC(multipy::host()->clearVariables());
-  own->clear();
-  show(own->all());
-  return 0;
+  return multipy::orNoMemory([] {
+    own->clear();
+    show(own->all());
+    return 0;
+  });
 }
 
 /// For execl() and execlp(), whose arguments end with a null pointer. Without the heap:

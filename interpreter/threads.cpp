@@ -19,9 +19,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstdio>
 #include <memory>
 #include <mutex>
-#include <string>
+#include <new>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -29,14 +31,18 @@
 #include "interpreter/fork_mutex.h"
 #include "interpreter/host_connection.h"
 #include "interpreter/import_gates.h"
+#include "interpreter/never_destroyed.h"
 #include "interpreter/python_version.h"
 
 namespace {
 
 class StartedThreads {
  public:
+  /// Throws bad_alloc. For its end, and to be counted, the thread needs no memory then.
   void starting() {
     const std::lock_guard lock(mutex_);
+    if (const std::size_t all = running_ + 1 + ending_.size(); all > ending_.capacity())
+      ending_.reserve(std::max(all, 2 * ending_.capacity()));
     ++running_;
   }
   void notStarted() {
@@ -59,9 +65,11 @@ class StartedThreads {
  private:
   static constexpr std::size_t kManyEnding = 100;
 
-  void forgetEnded() {
+  void forgetEnded() noexcept {
     std::erase_if(ending_, [](pid_t thread) {
-      return ::access(("/proc/self/task/" + std::to_string(thread)).c_str(), F_OK) != 0;
+      char path[40];
+      std::snprintf(path, sizeof path, "/proc/self/task/%d", static_cast<int>(thread));
+      return ::access(path, F_OK) != 0;
     });
   }
 
@@ -71,15 +79,11 @@ class StartedThreads {
 };
 
 // Not destroyed: threads may end after the static destructors of this library.
-StartedThreads& startedByPython() {
-  static auto* const threads = new StartedThreads;
-  return *threads;
-}
-
-StartedThreads& startedByLibraries() {
-  static auto* const threads = new StartedThreads;
-  return *threads;
-}
+// (Two types, since there is one such object of each.)
+class OfPython : public StartedThreads {};
+class OfLibraries : public StartedThreads {};
+StartedThreads& startedByPython() { return multipy::neverDestroyed<OfPython>(); }
+StartedThreads& startedByLibraries() { return multipy::neverDestroyed<OfLibraries>(); }
 
 constinit thread_local bool isPythons = false;
 
@@ -139,7 +143,7 @@ std::size_t multipy::libraryThreads() { return startedByLibraries().count(); }
 extern "C" int __real_pthread_create(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
 
 static int create(StartedThreads& counter, pthread_t* thread, const pthread_attr_t* attributes,
-                  void* (*run)(void*), void* argument) {
+                  void* (*run)(void*), void* argument) try {
   auto start = std::make_unique<Start>(Start{run, argument, &counter, multipy::importToken()});
   counter.starting();
   const int error = __real_pthread_create(thread, attributes, runInInterpreter, start.get());
@@ -148,6 +152,8 @@ static int create(StartedThreads& counter, pthread_t* thread, const pthread_attr
   else
     counter.notStarted();
   return error;
+} catch (const std::bad_alloc&) {
+  return EAGAIN;  // as pthread_create() says that it has no memory for a stack
 }
 
 extern "C" int __wrap_pthread_create(pthread_t* thread, const pthread_attr_t* attributes,

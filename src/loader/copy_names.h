@@ -95,10 +95,11 @@ class CopyNames {
   }
   void add(const std::string& copy, const std::string& soname,
            const std::filesystem::path& original) {
-    CopiesOfAll::process().add(copy, original, this);
     std::lock_guard lock(mutex_);
     originals_[copy] = original;
     sonames_[soname] = original.filename();
+    // Last: what is in there the destructor has to find in `originals_`.
+    CopiesOfAll::process().add(copy, original, this);
   }
   void remove(const std::string& copy, const std::string& soname) {
     CopiesOfAll::process().remove(copy, this);

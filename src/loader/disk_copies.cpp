@@ -268,7 +268,13 @@ std::filesystem::path realCacheDirectory(const std::filesystem::path& directory)
     throw runtime::CacheError("cannot keep private copies in " + directory.string() + ": " + why);
   }
   removeLeftBehind(cache.get());
-  return std::filesystem::canonical(directory);
+  std::error_code failed;
+  auto real = std::filesystem::canonical(directory, failed);
+  if (failed) {
+    throw runtime::CacheError("cannot keep private copies in " + directory.string() +
+                              ": its real path cannot be found: " + failed.message());
+  }
+  return real;
 }
 
 /// Frees them, and their pages first. Once some blocks of many megabytes have been freed,

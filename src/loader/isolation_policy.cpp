@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <new>
 #include <string_view>
+#include <system_error>
 
 #include "loader/c_api_names.h"
 #include "multipy/runtime/Exception.h"
@@ -103,6 +105,15 @@ bool liesInNvidiaPackage(const std::filesystem::path& library) {
          directory.parent_path().parent_path().filename() == "nvidia";
 }
 
+/// Without links. As it was given where that cannot be found out: what cannot be read holds no
+/// libraries. Throws bad_alloc.
+std::filesystem::path withoutLinks(const std::filesystem::path& given) {
+  std::error_code failed;
+  auto real = std::filesystem::weakly_canonical(given, failed);
+  if (failed == std::errc::not_enough_memory) throw std::bad_alloc();
+  return failed ? given : real;
+}
+
 }  // namespace
 
 IsolationPolicy::IsolationPolicy(std::vector<std::filesystem::path> environmentRoots) {
@@ -111,7 +122,7 @@ IsolationPolicy::IsolationPolicy(std::vector<std::filesystem::path> environmentR
   // match either form of the other. A root that does not exist has no libraries.
   for (const auto& root : environmentRoots) {
     const auto given = std::filesystem::absolute(root).lexically_normal();
-    for (auto form : {given, std::filesystem::weakly_canonical(given)}) {
+    for (auto form : {given, withoutLinks(given)}) {
       if (!form.has_filename()) form = form.parent_path();
       roots_.push_back(std::move(form));
     }
@@ -138,7 +149,7 @@ std::string IsolationPolicy::whyUsesCApi(const elf::SharedObject& object) {
 
 bool IsolationPolicy::inEnvironment(const std::filesystem::path& library) const {
   const auto given = std::filesystem::absolute(library).lexically_normal();
-  const auto real = std::filesystem::weakly_canonical(given);
+  const auto real = withoutLinks(given);
   return std::any_of(roots_.begin(), roots_.end(), [&](const auto& root) {
     return liesBelow(given, root) || liesBelow(real, root);
   });

@@ -33,11 +33,13 @@ Library& LibraryGraph::add(const std::filesystem::path& file, const Requester* l
     library->requester.rpath = library->facts->rpath;
     library->requester.runpath = library->facts->runpath;
     library->requester.noDefaultLibraries = library->facts->noDefaultLibraries;
-    if (!library->facts->soname.empty()) byName_.emplace(library->facts->soname, library.get());
   }
-  byIdentity_.emplace(identity, library.get());
+  // First of all where it is owned: without memory for the others it is forgotten again.
   libraries_.push_back(std::move(library));
-  return *libraries_.back();
+  Library& added = *libraries_.back();
+  if (added.facts && !added.facts->soname.empty()) byName_.emplace(added.facts->soname, &added);
+  byIdentity_.emplace(identity, &added);
+  return added;
 }
 
 Library* LibraryGraph::find(const std::string& name, const Requester& requester, bool* inherited) {
@@ -72,14 +74,16 @@ const Library* LibraryGraph::libraryOfCopy(const std::string& copy) const {
 
 void LibraryGraph::findDependencies(Library& library) {
   if (!library.facts || !library.needs.empty()) return;
+  std::vector<Library::Dependency> needs;
   for (const std::string& name : library.facts->needed) {
     // The interpreter stands in for libpython. Some tools leave libraries that
     // need their own soname; ld.so finds them by it.
     if (isLibPython(name) || name == library.facts->soname) continue;
     Library::Dependency dependency{name, nullptr, false};
     dependency.library = find(name, library.requester, &dependency.inherited);
-    library.needs.push_back(dependency);
+    needs.push_back(std::move(dependency));
   }
+  library.needs = std::move(needs);  // all or none
 }
 
 Library& LibraryGraph::resolve(const std::filesystem::path& file, const Requester* loader) {
@@ -162,22 +166,21 @@ void LibraryGraph::markSharedPresent(Library& root, std::vector<const Library*>&
   }
 }
 
-void LibraryGraph::forgetAbsent() {
-  std::set<const Library*> absent;
-  std::set<const Requester*> gone;
+// Called where a load has failed, perhaps for lack of memory: takes none.
+void LibraryGraph::forgetAbsent() noexcept {
+  const auto isGone = [&](const Requester* loader) {
+    return loader && std::any_of(libraries_.begin(), libraries_.end(), [&](const auto& library) {
+             return !library->present && &library->requester == loader;
+           });
+  };
   for (const auto& library : libraries_) {
     library->object.reset();  // its contents are of no use any more
-    if (library->present) continue;
-    absent.insert(library.get());
-    gone.insert(&library->requester);
+    if (isGone(library->requester.loader)) library->requester.loader = nullptr;
   }
-  for (const auto& library : libraries_) {
-    if (gone.contains(library->requester.loader)) library->requester.loader = nullptr;
-  }
-  const auto isAbsent = [&](const auto& entry) { return absent.contains(entry.second); };
+  const auto isAbsent = [](const auto& entry) { return !entry.second->present; };
   std::erase_if(byIdentity_, isAbsent);
   std::erase_if(byName_, isAbsent);
-  std::erase_if(libraries_, [&](const auto& library) { return absent.contains(library.get()); });
+  std::erase_if(libraries_, [](const auto& library) { return !library->present; });
 }
 
 }  // namespace multipy::loader

@@ -83,7 +83,7 @@ class LibraryGraph {
 
   /// Forgets libraries that have not been loaded: by the next time, their files
   /// and those they need may have changed.
-  void forgetAbsent();
+  void forgetAbsent() noexcept;
 
  private:
   Library& add(const std::filesystem::path& file, const Requester* loader);

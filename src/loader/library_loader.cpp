@@ -5,9 +5,11 @@
 #include <link.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <set>
 #include <tuple>
+#include <utility>
 
 #include "loader/load_errors.h"
 #include "loader/loaded_objects.h"
@@ -43,13 +45,25 @@ std::set<std::string, std::less<>> symbolsOf(const Library& library, bool define
   return names;
 }
 
+/// For so many more, which are then added without asking for memory.
+template <class Element>
+void makeRoom(std::vector<Element>& elements, std::size_t more) {
+  if (elements.capacity() - elements.size() >= more) return;
+  elements.reserve(std::max(2 * elements.size(), elements.size() + more));
+}
+
 }  // namespace
 
 LibraryLoader::LibraryLoader(int slot, std::shared_ptr<CopyCache> cache, LibraryAdapter* adapter,
                              CopyNames& copyNames)
     : slot_(slot), cache_(std::move(cache)), adapter_(adapter), copyNames_(copyNames) {
   std::tie(names_.label, names_.uniqueSalt) = process_.occupy(slot);
-  names_.interpreterSoname = std::string(kInterpreterFile) + ".multipy" + names_.label;
+  try {
+    names_.interpreterSoname = std::string(kInterpreterFile) + ".multipy" + names_.label;
+  } catch (...) {
+    process_.vacate(slot, {});
+    throw;
+  }
 }
 
 LibraryLoader::~LibraryLoader() { process_.vacate(slot_, std::move(copies_)); }
@@ -143,13 +157,15 @@ void LibraryLoader::rememberNeeded(Library& library) {
   for (const Library* needed : shared) remember(*needed);
 }
 
+/// That they are not takes no memory to say.
 void LibraryLoader::setPresent(const Group& group, bool present) {
   for (Library* library : group) {
     library->present = present;
+    const std::string& path = library->copy->path().native();
     if (present) {
-      copyNames_.add(library->copy->path(), library->copySoname, library->file);
+      copyNames_.add(path, library->copySoname, library->file);
     } else {
-      copyNames_.remove(library->copy->path(), library->copySoname);
+      copyNames_.remove(path, library->copySoname);
     }
   }
 }
@@ -165,9 +181,8 @@ void LibraryLoader::openAnnounced(Library& leader, int flags) {
   if (adapter_) adapter_->beforeLoad(slot_, leader.file);
   leader.handle = ::dlopen(leader.copy->path().c_str(), flags);
   if (leader.handle) return;
-  const std::string error = takeDlError();
-  if (adapter_) adapter_->afterLoad(slot_, leader.file, nullptr);
-  fail(leader.file, error);
+  if (adapter_) adapter_->afterLoad(slot_, leader.file, nullptr);  // calls no function of dlfcn.h
+  fail(leader.file, takeDlError());
 }
 
 namespace {
@@ -198,33 +213,54 @@ void LibraryLoader::openGroup(const Group& group, int flags) {
 }
 
 void LibraryLoader::openPrepared(const Group& group, int flags) {
-  Library& leader = *group.back();
-  setPresent(group, true);  // before dlopen: static initialisers may ask where they are
+  // Before there is a handle, which could be lost.
+  makeRoom(handles_, group.size());
+  makeRoom(privateHandles_, group.size());
+  makeRoom(copies_, group.size());
   try {
-    openAnnounced(leader, flags);
+    setPresent(group, true);  // before dlopen: static initialisers may ask where they are
+    openAnnounced(*group.back(), flags);
   } catch (...) {
     setPresent(group, false);
     throw;
   }
-  std::set<std::string> paths;
+  bool told = false;
+  try {
+    recordOpened(group, flags);
+    told = true;
+    if (adapter_) adapter_->afterLoad(slot_, group.back()->file, group.back()->handle);
+  } catch (...) {
+    if (adapter_ && !told) adapter_->afterLoad(slot_, group.back()->file, nullptr);
+    // What its initialisers have done cannot be undone: it stays mapped, and the next try opens
+    // it once more, which does the rest.
+    for (Library* library : group) library->handle = nullptr;
+    setPresent(group, false);
+    throw;
+  }
+}
+
+void LibraryLoader::recordOpened(const Group& group, int flags) {
   for (Library* library : group) {
     // The others of a cycle have been mapped with the leader: this only takes a handle.
     if (!library->handle) library->handle = ::dlopen(library->copy->path().c_str(), flags);
-    if (library->handle) {
-      handles_.push_back(library->handle);
-      privateHandles_.push_back(library->handle);
-    }
     copies_.push_back(library->copy);
+    if (!library->handle) continue;
+    handles_.push_back(library->handle);
+    privateHandles_.push_back(library->handle);
+  }
+  std::set<std::string> paths;
+  for (Library* library : group) {
     paths.insert(library->copy->path());
     rememberNeeded(*library);
     remember(*library, sharePages(library->copy->path(), library->facts->sharable, library->file,
                                   library->identity));
   }
   reportMapped(paths);
-  if (adapter_) adapter_->afterLoad(slot_, leader.file, leader.handle);
 }
 
+
 void* LibraryLoader::openShared(Library& library, int flags) {
+  makeRoom(handles_, 1);
   void* handle = ::dlopen(library.file.c_str(), flags);
   if (!handle) fail(library.file, takeDlError());
   if (library.handle) {
@@ -265,6 +301,7 @@ void* LibraryLoader::open(LibraryGraph& graph, Library& library, int flags) {
     openGroup(group, group.back() == &library ? flags : kDependencyFlags);
   }
   if (!library.handle) {  // asked for by its own static initialiser: dlopen is not done yet
+    makeRoom(handles_, 1);
     void* handle = ::dlopen(library.copy->path().c_str(), flags);
     if (!handle) fail(library.file, takeDlError());
     handles_.push_back(handle);
@@ -278,6 +315,8 @@ void* LibraryLoader::openInterpreter(std::span<const std::byte> bytes) {
   payload_ = process_.payload(bytes);
   names_.interpreter = &payload_->names;
   const CopyPlan plan = planInterpreter(names_, payload_->digest);
+  makeRoom(handles_, 1);
+  makeRoom(copies_, 1);
   std::shared_ptr<CachedCopy> copy;
   void* handle = nullptr;
   for (int attempt = 1; !handle; ++attempt) {
@@ -309,10 +348,23 @@ void* LibraryLoader::openInterpreter(std::span<const std::byte> bytes) {
 
 // --- the end
 
-std::set<std::string> LibraryLoader::copyPaths() const {
-  std::set<std::string> paths;
-  for (const auto& copy : copies_) paths.insert(copy->path());
-  return paths;
+/// How many of the copies are mapped. By ld.so's list: /proc/self/maps has another name for a
+/// file that was moved since. It takes no memory.
+std::size_t LibraryLoader::countMapped() const noexcept {
+  struct Count {
+    const std::vector<std::shared_ptr<CachedCopy>>& copies;
+    std::size_t mapped = 0;
+  } count{copies_};
+  ::dl_iterate_phdr(
+      [](dl_phdr_info* object, std::size_t, void* data) {
+        auto& count = *static_cast<Count*>(data);
+        count.mapped += std::any_of(count.copies.begin(), count.copies.end(), [&](const auto& copy) {
+          return copy->path().native() == object->dlpi_name;
+        });
+        return 0;
+      },
+      &count);
+  return count.mapped;
 }
 
 void LibraryLoader::runDestructors() {
@@ -335,14 +387,25 @@ void LibraryLoader::runDestructors() {
   }
 }
 
+/// dlclose() takes some memory. Where it gets none it stops half-way, and ld.so (glibc 2.36's)
+/// unloads no library in this process any more: so it is not begun then.
+static bool hasMemoryToClose() noexcept {
+  constexpr std::size_t kEnough = 64 << 10;
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    void* volatile memory = std::malloc(kEnough);  // (or it would be left out)
+    std::free(memory);
+    if (memory) return true;
+  }
+  return false;
+}
+
 std::size_t LibraryLoader::closeAll() {
-  while (!handles_.empty()) {
+  while (!handles_.empty() && hasMemoryToClose()) {
     void* handle = handles_.back();
     handles_.pop_back();
     ::dlclose(handle);
   }
-  // By ld.so's list: /proc/self/maps has another name for a file that was moved since.
-  const std::size_t remaining = memoryRanges(copyPaths()).size();
+  const std::size_t remaining = countMapped();
   // What is left stays, under the names that ld.so knows; the destructor sees to it.
   if (remaining == 0) copies_.clear();
   if (adapter_) adapter_->unmapped(slot_);

@@ -6,7 +6,8 @@
 //                all of it before anything is written, then the copies
 //   3. open      dlopen for each copy, dependencies first, announced to the adapter
 // 1 and 2 may throw and leave nothing behind but copies in the cache. When 3
-// throws, the dependencies opened so far stay for the next try. Between 2 and 3
+// throws, the dependencies opened so far stay for the next try, and so does what it was opening
+// itself, mapped but not known to be there. Between 2 and 3
 // files of the cache may go (`multipy cache clear`, rm) or be damaged; then these
 // are prepared and opened once more, and the caller does not get to know.
 //
@@ -69,11 +70,12 @@ class LibraryLoader {
   void openGroup(const Group& group, int flags);
   void openPrepared(const Group& group, int flags);
   void openAnnounced(Library& leader, int flags);
+  void recordOpened(const Group& group, int flags);
   void setPresent(const Group& group, bool present);
   void reportMapped(const std::set<std::string>& copies);
   void remember(const Library& library, std::size_t pagesShared = 0);
   void rememberNeeded(Library& library);
-  std::set<std::string> copyPaths() const;
+  std::size_t countMapped() const noexcept;
 
   const int slot_;
   const std::shared_ptr<CopyCache> cache_;

@@ -1,9 +1,11 @@
 #include "loader/loading_process.h"
 
 #include <algorithm>
+#include <iterator>
 #include <new>
 
 #include "loader/blake2b.h"
+#include "loader/kept_for_ever.h"
 #include "loader/shared_pages.h"
 #include "multipy/runtime/Exception.h"
 
@@ -84,17 +86,22 @@ std::pair<std::string, uint32_t> LoadingProcess::occupy(int slot) {
         "a private space was asked for in slot " + std::to_string(slot) +
         ", which another living space has; two would share their copies");
   }
-  entry.taken = true;
   std::string label = std::to_string(slot);
   if (entry.generation > 0) label += "." + std::to_string(entry.generation);
-  return {label, entry.generation * kSaltStride + static_cast<uint32_t>(slot) + 1};
+  entry.taken = true;
+  return {std::move(label), entry.generation * kSaltStride + static_cast<uint32_t>(slot) + 1};
 }
 
-void LoadingProcess::vacate(int slot, std::vector<std::shared_ptr<CachedCopy>> residue) {
-  Slot& entry = slots_[slot];
+void LoadingProcess::vacate(int slot, std::vector<std::shared_ptr<CachedCopy>> residue) noexcept {
+  Slot& entry = slots_.find(slot)->second;
   entry.taken = false;
   if (residue.empty()) return;
   ++entry.generation;
+  try {
+    residue_.reserve(residue_.size() + residue.size());
+  } catch (const std::bad_alloc&) {
+    return keepForEver(std::move(residue));
+  }
   std::move(residue.begin(), residue.end(), std::back_inserter(residue_));
 }
 

@@ -69,7 +69,7 @@ class LoadingProcess {
   std::pair<std::string, uint32_t> occupy(int slot);
   /// Gives it back. `residue`: copies of the space that are still mapped; they
   /// stay valid for ever and later spaces in this slot get another label.
-  void vacate(int slot, std::vector<std::shared_ptr<CachedCopy>> residue);
+  void vacate(int slot, std::vector<std::shared_ptr<CachedCopy>> residue) noexcept;
 
  private:
   struct Slot {

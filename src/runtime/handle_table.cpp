@@ -23,11 +23,18 @@ Handle HandleTable::keep(const std::shared_ptr<InterpreterCore>& core, Handle ma
     core->api().decref(made);
     return kept;
   }
-  core->remember(this);
-  // Only now: a dropAll() that runs beside us must not take the core off the list
-  // before there is something to drop.
-  const std::lock_guard lock(mutex_);
-  if (std::find(cores_.begin(), cores_.end(), core) == cores_.end()) cores_.push_back(core);
+  try {
+    core->remember(this);
+    // Only now: a dropAll() that runs beside us must not take the core off the list
+    // before there is something to drop.
+    const std::lock_guard lock(mutex_);
+    if (std::find(cores_.begin(), cores_.end(), core) == cores_.end()) cores_.push_back(core);
+  } catch (...) {
+    Handle again = core->forget(this);
+    if (!again) again = take(core->slot());  // it was not remembered
+    if (again) core->api().decref(again);
+    throw;
+  }
   return made;
 }
 

@@ -38,7 +38,7 @@ class HandleTable {
   const std::atomic<Handle>& place(const InterpreterCore& core) const noexcept;
   /// Takes over the reference `made`, unless there is an object already (another
   /// thread was faster), whose reference then stays. Returns the one that stays,
-  /// borrowed.
+  /// borrowed. What it throws (no memory) leaves the table as it was, and `made` given up.
   Handle keep(const std::shared_ptr<InterpreterCore>& core, Handle made);
 
   void drop(InterpreterCore& core) noexcept;

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cstring>
 #include <exception>
 #include <functional>
 #include <mutex>
@@ -13,7 +14,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 #include "interpreter/fork_mutex.h"
@@ -36,16 +36,34 @@ namespace {
 
 const HostBinding& binding(void* context) { return *static_cast<const HostBinding*>(context); }
 
+void say(std::string& error, const char* text) noexcept {
+  try {
+    error = text;
+  } catch (const std::bad_alloc&) {
+    error = "out of memory";  // so short that it needs none
+  }
+}
+
 template <typename Work>
 void* loaded(std::string& error, Work&& work) noexcept {
   try {
     return work();
   } catch (const std::exception& failure) {
-    error = failure.what();
+    say(error, failure.what());
   } catch (...) {
-    error = "loading failed with an exception of a foreign type";
+    say(error, "loading failed with an exception of a foreign type");
   }
   return nullptr;
+}
+
+/// What `work` returns; where there is no memory for it, nothing, false or null.
+template <typename Work>
+auto orNothing(Work&& work) noexcept {
+  try {
+    return work();
+  } catch (const std::bad_alloc&) {
+    return decltype(work())();
+  }
 }
 
 void* load(void* context, const char* path, std::string& error) {
@@ -57,7 +75,7 @@ void* open(void* context, const char* name, int flags, const void* caller, std::
 }
 
 void* symbol(void* context, void* handle, const char* name, const void* caller) {
-  return binding(context).space().symbol(handle, name, caller);
+  return orNothing([&] { return binding(context).space().symbol(handle, name, caller); });
 }
 
 const char* originalOf(void* context, const char* copy) {
@@ -78,21 +96,12 @@ bool runOnOwner(void* context, void (*task)(void*), void* argument, std::string&
     return true;
   }
   try {
-    routing::runOwner(binding(context).slot(), [&] { task(argument); });
+    const auto run = [&] { task(argument); };
+    routing::runOwner(binding(context).slot(), std::cref(run));
     return true;
   } catch (const std::exception& failure) {
-    error = failure.what();
+    say(error, failure.what());
     return false;
-  }
-}
-
-/// What `work` returns; where there is no memory for it, nothing, false or null.
-template <typename Work>
-auto orNothing(Work&& work) noexcept {
-  try {
-    return work();
-  } catch (const std::bad_alloc&) {
-    return decltype(work())();
   }
 }
 
@@ -174,7 +183,7 @@ bool giveOutput(void* context, int stream, const char* text, std::size_t size, s
   if (inForkedChild()) {
     const int failed = loader::writeAll(stream == 2 ? STDERR_FILENO : STDOUT_FILENO,
                                         std::as_bytes(std::span(text, size)));
-    if (failed) error = std::system_category().message(failed);
+    if (failed) say(error, std::strerror(failed));
     return failed == 0;
   }
   OutputLines& lines = static_cast<HostBinding*>(context)->output();
@@ -182,9 +191,9 @@ bool giveOutput(void* context, int stream, const char* text, std::size_t size, s
     lines.add(stream == 2 ? OutputStream::Stderr : OutputStream::Stdout, {text, size});
     return true;
   } catch (const std::exception& failure) {
-    error = failure.what();
+    say(error, failure.what());
   } catch (...) {
-    error = "it threw an exception of a foreign type";
+    say(error, "it threw an exception of a foreign type");
   }
   return false;
 }

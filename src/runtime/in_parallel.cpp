@@ -4,7 +4,6 @@
 #include <atomic>
 #include <exception>
 #include <mutex>
-#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -29,11 +28,13 @@ void inParallel(std::size_t n, const std::function<void(std::size_t)>& work) {
 
   // The work waits for locks and disks too: two threads at least.
   const std::size_t width = std::max(2u, std::thread::hardware_concurrency());
+  const std::size_t wanted = std::max<std::size_t>(1, std::min(n, width)) - 1;
   std::vector<std::thread> helpers;
   try {
-    while (helpers.size() + 1 < std::min(n, width)) helpers.emplace_back(worker);
-  } catch (const std::system_error&) {
-    // No more threads to be had: those that there are do it all.
+    helpers.reserve(wanted);  // so that a thread that runs has its place here
+    while (helpers.size() < wanted) helpers.emplace_back(worker);
+  } catch (const std::exception&) {
+    // No more threads to be had, or no memory: those that there are do it all.
   }
   worker();
   for (std::thread& helper : helpers) helper.join();

@@ -7,7 +7,8 @@
 namespace multipy::runtime {
 
 /// Returns when all is done. If some throw, the first to do so is rethrown then;
-/// what has not begun by then is not begun.
+/// what has not begun by then is not begun. Where no thread is to be had, or no memory for
+/// one, the calling thread does what others would have done: it needs neither.
 void inParallel(std::size_t n, const std::function<void(std::size_t)>& work);
 
 }  // namespace multipy::runtime

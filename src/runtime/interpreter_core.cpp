@@ -3,14 +3,17 @@
 #include <malloc.h>
 
 #include <array>
+#include <bitset>
 #include <chrono>
 #include <exception>
+#include <functional>
+#include <new>
 #include <string>
-#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "loader/kept_for_ever.h"
 #include "multipy/runtime/Exception.h"
 #include "runtime/donor.h"
 #include "runtime/embedded_interpreter.h"
@@ -88,9 +91,9 @@ void InterpreterCore::bringUp(const InterpreterRecipe& recipe, InterpreterOption
   stage_ = Stage::Slot;
   space_ = std::make_unique<loader::PrivateSpace>(slot_, recipe.policy, recipe.cache,
                                                   &routing::torchAdapter());
+  stage_ = Stage::Space;
   binding_ = std::make_unique<HostBinding>(*space_, recipe.sources, options.output,
                                            [this](std::string why) { setBroken(std::move(why)); });
-  stage_ = Stage::Space;
   api_ = &binding_->attach(space_->loadInterpreter(embeddedInterpreter()));
 
   routing::startInterpreterThreads(slot_);
@@ -170,31 +173,35 @@ InterpreterCore::~InterpreterCore() { delete whyBroken_.load(); }
 void InterpreterCore::shutDown(std::span<const std::shared_ptr<InterpreterCore>> cores) noexcept {
   if (inForkedChild()) {
     // Nothing of them may be touched here; their memory is left alone as well.
-    for (const auto& core : cores) [[maybe_unused]]
-      auto* leaked = new std::shared_ptr(core);
+    for (const auto& core : cores) loader::keepForEver(core);
     return;
   }
-  std::vector<InterpreterCore*> now;
-  for (const auto& core : cores) {
-    if (!core->gate_.close()) continue;
-    const bool inside = Entered::inside(*core) || Ownership::entered() == core->slot_;
+  // No memory is asked for here, nor on the way down: that there is none left may be why.
+  std::bitset<routing::kMaxInterpreters> now;  // by their places in `cores`, which are no more
+  for (std::size_t i = 0; i < cores.size(); ++i) {
+    InterpreterCore& core = *cores[i];
+    if (!core.gate_.close()) continue;
+    const bool inside = Entered::inside(core) || Ownership::entered() == core.slot_;
     if (inside)
-      core->takeDownInBackground();
+      core.takeDownInBackground();
     else
-      now.push_back(core.get());
+      now.set(i);
   }
   // An operation that has to end may be waiting for the GIL that this thread has.
   const GilReleased outside;
-  inParallel(now.size(), [&](std::size_t i) { now[i]->takeDown(); });
+  const auto takeDown = [&](std::size_t i) {
+    if (now[i]) cores[i]->takeDown();
+  };
+  inParallel(cores.size(), std::cref(takeDown));
   giveFreeMemoryBack();
 }
 
 void InterpreterCore::takeDownInBackground() noexcept {
   try {
     std::thread([self = shared_from_this()] { self->takeDown(); }).detach();
-  } catch (const std::system_error&) {
-    // No thread to be had: the interpreter stays, closed to everyone.
-    [[maybe_unused]] auto* leaked = new std::shared_ptr(shared_from_this());
+  } catch (const std::exception&) {
+    // No thread to be had, or no memory: the interpreter stays, closed to everyone.
+    loader::keepForEver(shared_from_this());
   }
 }
 
@@ -206,7 +213,8 @@ void InterpreterCore::takeDown() noexcept {
       routing::severGraphs(slot_);
       routing::stopEngine(slot_);
       routing::closeDrops(slot_);
-      routing::runOwner(slot_, [this] { finalize(); });
+      const auto end = [this] { finalize(); };
+      routing::runOwner(slot_, std::cref(end));
       Ownership::process().setDead(slot_);
       setLive(false);
       binding_->output().finish();
@@ -225,7 +233,8 @@ void InterpreterCore::takeDown() noexcept {
 
 bool InterpreterCore::unload() noexcept {
   // finalize() and stopEngine() have waited for them.
-  const bool inUse = (api_ && api_->liveThreads() > 0) || routing::engineThreads(slot_) > 0;
+  const bool inUse =
+      mustStay_ || (api_ && api_->liveThreads() > 0) || routing::engineThreads(slot_) > 0;
   const bool ended = !inUse && endLibraries();
   api_ = nullptr;
   if (ended && space_->unload() == 0) {
@@ -256,7 +265,7 @@ void InterpreterCore::finalize() {
     const Entered inside(*this, Entered::GatePassed{});
     giveUpWhatTablesKeep();
     leftBehind_.close(*api_);
-    routing::purge(slot_);
+    mustStay_ = !routing::purge(slot_);
   }
   api_->finalize();
 }
@@ -295,6 +304,7 @@ void InterpreterCore::endOperation() noexcept {
 void* InterpreterCore::threadState() {
   if (void* state = api_->threadState()) [[likely]]
     return state;
+  prepareToRememberThreadState();
   void* state = api_->newThreadState();
   if (!state) throw std::bad_alloc();
   rememberThreadState(weak_from_this(), state);
@@ -331,21 +341,26 @@ void InterpreterCore::drop(DroppedReference* dropped) noexcept {
 void InterpreterCore::drop(Handle owned) noexcept {
   if (gilHeldHere())
     api_->decref(owned);
-  else
-    drop(new DroppedReference(owned));
+  else if (auto* const dropped = new (std::nothrow) DroppedReference(owned))
+    drop(dropped);
+  // Without memory for that the object stays until its interpreter ends.
 }
 
 void InterpreterCore::askForClearing() noexcept {
   if (clearingAsked_.exchange(true)) return;
-  const bool posted = routing::postHousekeeping(slot_, [slot = slot_, weak = weak_from_this()] {
-    routing::pauseHousekeeping(slot, kClearingPatience);
-    const auto core = weak.lock();
-    if (!core) return;
-    core->clearingAsked_.store(false);
-    if (core->leftBehind_.empty() || !core->tryBeginOperation()) return;
-    const Entered inside(*core, Entered::GatePassed{});  // entering clears
-  });
-  if (!posted) clearingAsked_.store(false);
+  if (!routing::postHousekeeping(slot_, clearing_)) clearingAsked_.store(false);
+}
+
+// On the housekeeping thread.
+void InterpreterCore::clearSoon() noexcept {
+  routing::pauseHousekeeping(slot_, kClearingPatience);
+  clearingAsked_.store(false);
+  if (leftBehind_.empty() || !tryBeginOperation()) return;
+  try {
+    const Entered inside(*this, Entered::GatePassed{});  // entering clears
+  } catch (const std::bad_alloc&) {
+    // This thread's first time inside, which takes memory. It has asked again on its way out.
+  }
 }
 
 void InterpreterCore::remember(HandleTable* table) {

@@ -37,6 +37,7 @@
 #include "runtime/left_behind.h"
 #include "runtime/operation_gate.h"
 #include "torch/ownership.h"
+#include "torch/torch_router.h"
 
 namespace multipy::runtime {
 
@@ -125,6 +126,14 @@ class InterpreterCore : public std::enable_shared_from_this<InterpreterCore> {
   bool endLibraries() noexcept;
   bool unload() noexcept;
   void askForClearing() noexcept;
+  void clearSoon() noexcept;
+
+  /// Given to the housekeeping thread, which ends before this core does.
+  struct Clearing final : routing::Task {
+    explicit Clearing(InterpreterCore& of) noexcept : core(of) {}
+    void run() noexcept override { core.clearSoon(); }
+    InterpreterCore& core;
+  };
 
   Stage stage_ = Stage::Nothing;
   int slot_ = routing::kNone;
@@ -134,7 +143,9 @@ class InterpreterCore : public std::enable_shared_from_this<InterpreterCore> {
 
   OperationGate gate_;
   LeftBehind leftBehind_;
-  std::atomic<bool> clearingAsked_{false};
+  Clearing clearing_{*this};
+  std::atomic<bool> clearingAsked_{false};  // clearing_ has been given and has not begun
+  bool mustStay_ = false;                   // its libraries: something still refers to them
 
   std::atomic<const std::string*> whyBroken_{nullptr};  // written once; owned
   std::function<void()> whenBroken_;

@@ -40,15 +40,15 @@ std::shared_ptr<ManagerState> startInterpreters(std::size_t n,
     inParallel(n, [&](std::size_t i) {
       state->cores[i] = InterpreterCore::start(state->recipe, each[i]);
     });
+    for (std::size_t i = 0; i < n; ++i)
+      state->cores[i]->whenBroken([weak = std::weak_ptr(state), i] {
+        if (const auto manager = weak.lock()) manager->balancer.setAside(static_cast<int>(i));
+      });
   } catch (...) {
     std::erase(state->cores, nullptr);
     InterpreterCore::shutDown(state->cores);
     throw;
   }
-  for (std::size_t i = 0; i < n; ++i)
-    state->cores[i]->whenBroken([weak = std::weak_ptr(state), i] {
-      if (const auto manager = weak.lock()) manager->balancer.setAside(static_cast<int>(i));
-    });
   return state;
 }
 
@@ -61,8 +61,13 @@ InterpreterManager::InterpreterManager(std::size_t nInterp,
 InterpreterManager::InterpreterManager(std::size_t nInterp,
                                        const InterpreterManagerOptions& options)
     : state_(startInterpreters(nInterp, options)) {
+  try {
+    instances_.reserve(nInterp);
+  } catch (...) {
+    InterpreterCore::shutDown(state_->cores);
+    throw;
+  }
   // From here on the Interpreters' own destructors undo it.
-  instances_.reserve(nInterp);
   for (const auto& core : state_->cores) instances_.push_back(Interpreter(core, state_));
   for (Interpreter& interpreter : instances_)
     options.environment->configureInterpreter(&interpreter);

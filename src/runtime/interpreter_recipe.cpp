@@ -1,5 +1,8 @@
 #include "runtime/interpreter_recipe.h"
 
+#include <filesystem>
+#include <string>
+
 #include "multipy/runtime/Exception.h"
 #include "multipy/runtime/environment.h"
 #include "runtime/code_directories.h"
@@ -35,11 +38,18 @@ void useEnvironment(InterpreterRecipe& recipe, const InterpreterManagerOptions& 
     throw InvalidArgument(
         "cannot make interpreters: the environment is a null pointer, expected "
         "one of multipy/runtime/environment.h, like NoopEnvironment");
-  recipe.python = installationOf(*options.environment);
-  if (!options.interpreters.isolated)
-    checkPythonHome(variableOf(options.interpreters, "PYTHONHOME"));
-  recipe.extraPaths = options.environment->getExtraPythonPaths();
-  recipe.policy = policyFor(recipe, options);
+  try {
+    recipe.python = installationOf(*options.environment);
+    if (!options.interpreters.isolated)
+      checkPythonHome(variableOf(options.interpreters, "PYTHONHOME"));
+    recipe.extraPaths = options.environment->getExtraPythonPaths();
+    recipe.policy = policyFor(recipe, options);
+  } catch (const std::filesystem::filesystem_error& error) {
+    throw EnvironmentError(
+        std::string("cannot make interpreters, since a folder of the environment cannot be looked "
+                    "at: ") +
+        error.what() + "; expected one that this user may read, or that is not there");
+  }
 }
 
 }  // namespace

@@ -1,9 +1,12 @@
 #include "runtime/left_behind.h"
 
+#include <new>
+
 namespace multipy::runtime {
 
 void LeftBehind::ended(void* threadState) noexcept {
-  auto* thread = new EndedThread{threadState};
+  auto* thread = new (std::nothrow) EndedThread{threadState};
+  if (!thread) return;  // then the state stays until its interpreter ends
   if (threadStates_.push(thread) == ClosableStack<EndedThread>::Pushed::Refused) delete thread;
 }
 

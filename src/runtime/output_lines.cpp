@@ -37,11 +37,14 @@ void OutputLines::finish() noexcept {
     const std::lock_guard lock(mutex_);
     std::string& pending = pending_[static_cast<std::size_t>(stream)];
     while (!pending.empty()) {
+      const std::size_t left = pending.size();
       try {
         add(stream, "");  // lines behind one that the hook threw at
         if (!pending.empty()) give(stream, pending, pending.size(), pending.size());
       } catch (...) {
-        // By the contract of OutputHook. That line is gone: the loop ends.
+        // By the contract of OutputHook. That line is gone: the loop ends, and where there was
+        // no memory to take it out, all are.
+        if (pending.size() >= left) pending.clear();
       }
     }
   }

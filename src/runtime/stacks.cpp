@@ -1,10 +1,11 @@
 #include "multipy/runtime/stacks.h"
 
 #include <condition_variable>
+#include <exception>
 #include <map>
 #include <memory>
 #include <mutex>
-#include <system_error>
+#include <new>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -86,14 +87,19 @@ class Waiting {
   std::map<const InterpreterCore*, std::vector<std::shared_ptr<Request>>> requests_;
 };
 
-void answer(const Core& core) {
+// On a thread of its own.
+void answer(const Core& core) noexcept {
   // Shut down meanwhile: nobody needs an answer.
   if (!core->tryBeginOperation()) {
     Waiting::instance().end(core.get());
     return;
   }
-  const Entered inside(*core, Entered::GatePassed{});
-  for (const auto& request : Waiting::instance().end(core.get())) request->collect(core->api());
+  try {
+    const Entered inside(*core, Entered::GatePassed{});
+    for (const auto& request : Waiting::instance().end(core.get())) request->collect(core->api());
+  } catch (const std::bad_alloc&) {
+    Waiting::instance().end(core.get());  // no answer: their patience ends
+  }
 }
 
 /// Null if no thread could be had.
@@ -102,7 +108,7 @@ std::shared_ptr<Request> ask(const Core& core) {
   if (!Waiting::instance().join(core.get(), request)) return request;
   try {
     std::thread([core] { answer(core); }).detach();
-  } catch (const std::system_error&) {
+  } catch (const std::exception&) {  // no thread, or no memory for one
     Waiting::instance().end(core.get());
     return nullptr;
   }

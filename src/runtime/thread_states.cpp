@@ -22,9 +22,12 @@ class ThreadStates {
       if (const auto core = given.core.lock()) core->threadEnded(given.state);
   }
 
-  void add(std::weak_ptr<InterpreterCore> core, void* state) {
+  void makeRoom() {
     std::erase_if(given_, [](const Given& given) { return given.core.expired(); });
-    given_.push_back({std::move(core), state});
+    if (given_.size() == given_.capacity()) given_.reserve(2 * given_.size() + 1);
+  }
+  void add(std::weak_ptr<InterpreterCore> core, void* state) noexcept {
+    given_.push_back({std::move(core), state});  // makeRoom() was called
   }
 
  private:
@@ -35,12 +38,19 @@ class ThreadStates {
   std::vector<Given> given_;
 };
 
+ThreadStates& mine() {
+  thread_local ThreadStates states;
+  return states;
+}
+
 }  // namespace
 
-void rememberThreadState(std::weak_ptr<InterpreterCore> core, void* state) {
-  if (ended) return;
-  thread_local ThreadStates mine;
-  mine.add(std::move(core), state);
+void prepareToRememberThreadState() {
+  if (!ended) mine().makeRoom();
+}
+
+void rememberThreadState(std::weak_ptr<InterpreterCore> core, void* state) noexcept {
+  if (!ended) mine().add(std::move(core), state);
 }
 
 }  // namespace multipy::runtime

@@ -10,7 +10,9 @@ namespace multipy::runtime {
 
 class InterpreterCore;
 
+/// Before a state is made for the calling thread: rememberThreadState() needs no memory then.
+void prepareToRememberThreadState();
 /// `state` was made for the calling thread.
-void rememberThreadState(std::weak_ptr<InterpreterCore> core, void* state);
+void rememberThreadState(std::weak_ptr<InterpreterCore> core, void* state) noexcept;
 
 }  // namespace multipy::runtime

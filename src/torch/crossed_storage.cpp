@@ -3,6 +3,7 @@
 #include <c10/core/impl/COW.h>
 
 #include <atomic>
+#include <new>
 #include <typeinfo>
 #include <utility>
 
@@ -57,7 +58,13 @@ void drop(StoragePointer storage, Incarnation owner) {
 
   StorageImpl* const raw = storage.release();
   const auto dropThere = [raw, owner] { dropNow(StoragePointer::reclaim(raw), owner); };
-  if (postHousekeeping(owner.slot, dropThere))
+  bool posted = false;
+  try {
+    posted = postHousekeeping(owner.slot, dropThere);
+  } catch (const std::bad_alloc&) {
+    // A destructor is where this is: no other way is left.
+  }
+  if (posted)
     deferredDrops.fetch_add(1);
   else
     leak(StoragePointer::reclaim(raw));

@@ -3,8 +3,9 @@
 #include <unistd.h>
 
 #include <array>
+#include <cstdio>
 #include <mutex>
-#include <string>
+#include <new>
 #include <vector>
 
 #include "interpreter/fork_mutex.h"
@@ -19,14 +20,17 @@ constexpr int kPatienceMs = 10'000;
 struct Threads {
   ForkMutex lock;
   std::array<std::vector<pid_t>, kMaxInterpreters> bySlot;  // guarded by lock
+  std::array<bool, kMaxInterpreters> unknown{};             // guarded by lock: there was one more
   static Threads& process() {
     static auto* const one = new Threads;
     return *one;
   }
 };
 
-bool exists(pid_t thread) {
-  return ::access(("/proc/self/task/" + std::to_string(thread)).c_str(), F_OK) == 0;
+bool exists(pid_t thread) noexcept {
+  std::array<char, 40> path;  // asked at the end of an interpreter, which takes no memory
+  std::snprintf(path.data(), path.size(), "/proc/self/task/%d", static_cast<int>(thread));
+  return ::access(path.data(), F_OK) == 0;
 }
 
 }  // namespace
@@ -35,7 +39,11 @@ void noteEngineThread(int slot) {
   if (slot < 0 || slot >= kMaxInterpreters) return;
   Threads& threads = Threads::process();
   const std::lock_guard guard(threads.lock);
-  threads.bySlot[slot].push_back(::gettid());
+  try {
+    threads.bySlot[slot].push_back(::gettid());
+  } catch (const std::bad_alloc&) {
+    threads.unknown[slot] = true;  // so the interpreter's libraries stay
+  }
 }
 
 std::size_t engineThreads(int slot) {
@@ -43,7 +51,7 @@ std::size_t engineThreads(int slot) {
   Threads& threads = Threads::process();
   const std::lock_guard guard(threads.lock);
   std::erase_if(threads.bySlot[slot], [](pid_t thread) { return !exists(thread); });
-  return threads.bySlot[slot].size();
+  return threads.bySlot[slot].size() + (threads.unknown[slot] ? 1 : 0);
 }
 
 void waitForEngineThreads(int slot) {

@@ -1,14 +1,15 @@
 #include "torch/future_link.h"
 
+#include <array>
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <stdexcept>
 #include <string>
 #include <unordered_set>
 #include <utility>
-#include <vector>
 
 #include "interpreter/fork_mutex.h"
 #include "torch/housekeeping.h"
@@ -23,21 +24,26 @@ using FuturePointer = c10::intrusive_ptr<Future>;
 
 class FutureLink;
 
-// The links that wait. Never destroyed.
+// The links that wait, by their interpreters' slots. Never destroyed.
 struct WaitingLinks {
   ForkMutex lock;
-  std::unordered_set<std::shared_ptr<FutureLink>> links;
+  std::array<std::unordered_set<std::shared_ptr<FutureLink>>, kMaxInterpreters> links;
   static WaitingLinks& all() {
     static auto* const one = new WaitingLinks;
     return *one;
   }
 };
 
-std::exception_ptr failure(const std::string& text) {
-  return std::make_exception_ptr(std::runtime_error(text));
+std::exception_ptr failure(const std::string& text) noexcept {
+  try {
+    return std::make_exception_ptr(std::runtime_error(text));
+  } catch (const std::bad_alloc&) {
+    return std::current_exception();
+  }
 }
 
-class FutureLink : public std::enable_shared_from_this<FutureLink> {
+// (The task is to pass the result on.)
+class FutureLink : public std::enable_shared_from_this<FutureLink>, private Task {
  public:
   FutureLink(int owner, int slot, CrossValue cross)
       : interpreter_(incarnation(slot)),
@@ -50,30 +56,50 @@ class FutureLink : public std::enable_shared_from_this<FutureLink> {
 
   /// On the thread that completes the original, under any GIL or none.
   void completed(FuturePointer original) {
+    original_ = std::move(original);
+    self_ = shared_from_this();
+    if (postHousekeeping(slot(), *this)) return;
     // Refused: the interpreter is ending, and sever() has been here or will be.
-    postHousekeeping(slot(), [self = shared_from_this(), original = std::move(original)] {
-      self->pass(*original);
-    });
+    original_.reset();
+    self_.reset();
   }
 
   /// No GIL held; the interpreter still runs.
-  void sever() {
+  void sever() noexcept {
     const FuturePointer copy = take();
     // What Python hung on a Future that it had from C++ goes with the copy, whose
     // last reference but Python's this may be.
     if (copy && owner_ != kNone)
-      copy->setErrorIfNeeded(failure(
-          "waiting for a Future that came from a Python interpreter: that interpreter ended before "
-          "the Future was completed; keep the InterpreterManager alive while you wait"));
+      fail(*copy, failure("waiting for a Future that came from a Python interpreter: that "
+                          "interpreter ended before the Future was completed; keep the "
+                          "InterpreterManager alive while you wait"));
   }
 
  private:
   /// On the housekeeping thread.
-  void pass(Future& original) {
+  void run() noexcept override {
+    const auto self = std::move(self_);
+    const FuturePointer original = std::move(original_);
     const FuturePointer copy = take();
     if (!copy) return;
+    try {
+      pass(*original, *copy);
+    } catch (...) {
+      fail(*copy, std::current_exception());
+    }
+  }
+
+  /// What was to be done once the Future is completed may throw: that is nobody's here.
+  static void fail(Future& copy, std::exception_ptr why) noexcept {
+    try {
+      copy.setErrorIfNeeded(std::move(why));
+    } catch (...) {
+    }
+  }
+
+  void pass(Future& original, Future& copy) {
     if (original.hasError()) {
-      copy->setErrorIfNeeded(original.exception_ptr());
+      copy.setErrorIfNeeded(original.exception_ptr());
       return;
     }
     c10::IValue result;
@@ -83,15 +109,15 @@ class FutureLink : public std::enable_shared_from_this<FutureLink> {
     // What runs now is Python code of this interpreter, or C++ code of anybody's.
     if (owner_ != kNone) permit.reset();
     if (crossed)
-      copy->markCompleted(std::move(result));
+      copy.markCompleted(std::move(result));
     else
-      copy->setErrorIfNeeded(failure("passing on the result of a Future: " + error));
+      copy.setErrorIfNeeded(failure("passing on the result of a Future: " + error));
   }
 
-  FuturePointer take() {
+  FuturePointer take() noexcept {
     WaitingLinks& waiting = WaitingLinks::all();
     const std::lock_guard guard(waiting.lock);
-    waiting.links.erase(shared_from_this());
+    waiting.links[slot()].erase(shared_from_this());
     return std::exchange(copy_, {});
   }
 
@@ -99,6 +125,9 @@ class FutureLink : public std::enable_shared_from_this<FutureLink> {
   const int owner_;
   const CrossValue cross_;
   FuturePointer copy_;  // guarded by WaitingLinks' lock once the link is among them
+  // While it is a task.
+  FuturePointer original_;
+  std::shared_ptr<FutureLink> self_;
 };
 
 }  // namespace
@@ -109,7 +138,7 @@ FuturePointer linkFuture(const FuturePointer& original, int owner, int slot, Cro
   {
     WaitingLinks& waiting = WaitingLinks::all();
     const std::lock_guard guard(waiting.lock);
-    waiting.links.insert(link);
+    waiting.links[slot].insert(link);
   }
   // The original is passed by the callback's argument and not kept by it: a Future
   // that keeps itself would never die.
@@ -119,16 +148,19 @@ FuturePointer linkFuture(const FuturePointer& original, int owner, int slot, Cro
   return copy;
 }
 
-void severFutures(int slot) {
-  std::vector<std::shared_ptr<FutureLink>> severed;
-  {
-    WaitingLinks& waiting = WaitingLinks::all();
-    const std::lock_guard guard(waiting.lock);
-    for (const auto& link : waiting.links) {
-      if (link->slot() == slot) severed.push_back(link);
+// No memory is taken: there may be none left.
+void severFutures(int slot) noexcept {
+  if (slot < 0 || slot >= kMaxInterpreters) return;
+  WaitingLinks& waiting = WaitingLinks::all();
+  for (;;) {
+    std::shared_ptr<FutureLink> link;
+    {
+      const std::lock_guard guard(waiting.lock);
+      if (waiting.links[slot].empty()) return;
+      link = *waiting.links[slot].begin();
     }
+    link->sever();  // and it is not among them any more
   }
-  for (const auto& link : severed) link->sever();
 }
 
 }  // namespace multipy::routing

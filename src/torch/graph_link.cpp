@@ -5,13 +5,15 @@
 #include <torch/csrc/autograd/functions/utils.h>
 #include <torch/csrc/autograd/variable.h>
 
+#include <array>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <unordered_set>
 #include <utility>
-#include <vector>
 
 #include "interpreter/fork_mutex.h"
+#include "loader/kept_for_ever.h"
 #include "torch/housekeeping.h"
 #include "torch/ownership.h"
 #include "torch/torch_router.h"
@@ -25,10 +27,10 @@ using torch::autograd::variable_list;
 
 class GraphLink;
 
-// The links whose graphs are alive. Never destroyed.
+// The links whose graphs are alive, by their interpreters' slots. Never destroyed.
 struct LiveLinks {
   ForkMutex lock;
-  std::unordered_set<GraphLink*> links;
+  std::array<std::unordered_set<GraphLink*>, kMaxInterpreters> links;
   static LiveLinks& all() {
     static auto* const one = new LiveLinks;
     return *one;
@@ -40,15 +42,35 @@ void dropEdges(edge_list edges, Incarnation owner) {
   if (const DropPermit permit(owner); permit)
     edges.clear();
   else
-    [[maybe_unused]] auto* const leaked = new edge_list(std::move(edges));
+    loader::keepForEver(std::move(edges));
 }
+
+// Edges that another thread is to drop. There from the link's beginning: where it ends no
+// exception may be thrown, so no memory can be asked for.
+class EdgesToDrop final : public Task {
+ public:
+  static void give(std::unique_ptr<EdgesToDrop> self, edge_list edges, Incarnation owner) noexcept {
+    self->edges_ = std::move(edges);
+    self->owner_ = owner;
+    EdgesToDrop* const given = self.release();
+    postHousekeeping(owner.slot, *given);  // refused: the interpreter has gone, and they stay
+  }
+  void run() noexcept override {
+    const std::unique_ptr<EdgesToDrop> self(this);
+    dropEdges(std::move(edges_), owner_);
+  }
+
+ private:
+  edge_list edges_;
+  Incarnation owner_{};
+};
 
 class GraphLink final : public torch::autograd::Node {
  public:
   GraphLink(edge_list graph, Incarnation owner) : Node(std::move(graph)), owner_(owner) {
     LiveLinks& live = LiveLinks::all();
     const std::lock_guard guard(live.lock);
-    live.links.insert(this);
+    live.links[owner.slot].insert(this);
   }
 
   ~GraphLink() override {
@@ -56,7 +78,7 @@ class GraphLink final : public torch::autograd::Node {
     {
       LiveLinks& live = LiveLinks::all();
       const std::lock_guard guard(live.lock);
-      if (live.links.erase(this) == 0) return;  // severed before
+      if (live.links[owner_.slot].erase(this) == 0) return;  // severed before
       edges = sever();
     }
     const int here = Ownership::process().current();
@@ -64,12 +86,7 @@ class GraphLink final : public torch::autograd::Node {
       dropEdges(std::move(edges), owner_);
       return;
     }
-    auto* const waiting = new edge_list(std::move(edges));
-    const Incarnation owner = owner_;
-    postHousekeeping(owner.slot, [waiting, owner] {
-      dropEdges(std::move(*waiting), owner);
-      delete waiting;
-    });  // refused: the interpreter has gone, and they stay
+    EdgesToDrop::give(std::move(toDrop_), std::move(edges), owner_);
   }
 
   variable_list apply(variable_list&& gradients) override {
@@ -80,16 +97,16 @@ class GraphLink final : public torch::autograd::Node {
   }
   std::string name() const override { return "multipy::GraphLink"; }
 
-  int slot() const noexcept { return owner_.slot; }
-
-  /// The graph; LiveLinks' lock is held and this link is not among them any more.
-  edge_list sever() {
+  /// The graph; LiveLinks' lock is held, and this link is not among them any more.
+  edge_list sever() noexcept {
     severed_ = true;
-    return std::exchange(next_edges_, edge_list(next_edges_.size()));
+    return std::exchange(next_edges_, std::move(none_));
   }
 
  private:
   const Incarnation owner_;
+  edge_list none_ = edge_list(next_edges_.size());  // as many that lead nowhere
+  std::unique_ptr<EdgesToDrop> toDrop_ = std::make_unique<EdgesToDrop>();
   bool severed_ = false;
 };
 
@@ -101,17 +118,17 @@ void linkGraph(const at::Tensor& original, at::Tensor& result, int owner) {
                                            incarnation(owner)));
 }
 
-void severGraphs(int slot) {
-  std::vector<edge_list> graphs;  // given up after the lock: nodes may take the owner's GIL
+// No memory is taken: there may be none left.
+void severGraphs(int slot) noexcept {
+  if (slot < 0 || slot >= kMaxInterpreters) return;
   LiveLinks& live = LiveLinks::all();
-  const std::lock_guard guard(live.lock);  // declared after `graphs`: released before they die
-  for (auto link = live.links.begin(); link != live.links.end();) {
-    if ((*link)->slot() != slot) {
-      ++link;
-      continue;
-    }
-    graphs.push_back((*link)->sever());
-    link = live.links.erase(link);
+  for (;;) {
+    edge_list graph;  // given up after the lock: nodes may take the owner's GIL
+    const std::lock_guard guard(live.lock);
+    auto& links = live.links[slot];
+    if (links.empty()) return;
+    graph = (*links.begin())->sever();
+    links.erase(links.begin());
   }
 }
 

@@ -5,14 +5,15 @@
 #include <array>
 #include <chrono>
 #include <condition_variable>
-#include <deque>
 #include <exception>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <shared_mutex>
 #include <string>
+#include <system_error>
 #include <thread>
+#include <utility>
 
 #include "multipy/runtime/Exception.h"
 #include "torch/forked_child.h"
@@ -22,7 +23,79 @@
 namespace multipy::routing {
 namespace {
 
-using Task = std::function<void()>;
+using Function = std::function<void()>;
+
+// One that nobody waits for, and so nobody is told of what it throws.
+class PostedFunction final : public Task {
+ public:
+  explicit PostedFunction(Function function) : function_(std::move(function)) {}
+  void run() noexcept override {
+    const std::unique_ptr<PostedFunction> self(this);
+    try {
+      function_();
+    } catch (...) {
+      // As torch_router.h says.
+    }
+  }
+
+ private:
+  const Function function_;
+};
+
+// One that a thread waits for.
+class WaitedFor final : public Task {
+ public:
+  explicit WaitedFor(const Function& function) : function_(function) {}
+  void run() noexcept override {
+    std::exception_ptr caught;
+    try {
+      function_();
+    } catch (...) {
+      caught = std::current_exception();
+    }
+    const std::lock_guard guard(lock_);
+    thrown_ = std::move(caught);
+    done_ = true;
+    changed_.notify_one();
+  }
+  /// Until it has been run. Throws what it has thrown.
+  void wait() {
+    std::unique_lock guard(lock_);
+    changed_.wait(guard, [this] { return done_; });
+    if (thrown_) std::rethrow_exception(thrown_);
+  }
+
+ private:
+  const Function& function_;
+  std::mutex lock_;
+  std::condition_variable changed_;
+  bool done_ = false;          // guarded by lock_
+  std::exception_ptr thrown_;  // guarded by lock_
+};
+
+}  // namespace
+
+class TaskQueue {
+ public:
+  bool empty() const noexcept { return first_ == nullptr; }
+  void add(Task& task) noexcept {
+    task.next_ = nullptr;
+    *end_ = &task;
+    end_ = &task.next_;
+  }
+  Task& take() noexcept {
+    Task& task = *first_;
+    first_ = task.next_;
+    if (!first_) end_ = &first_;
+    return task;
+  }
+
+ private:
+  Task* first_ = nullptr;
+  Task** end_ = &first_;
+};
+
+namespace {
 
 // A queue and the thread that empties it.
 class Worker {
@@ -30,10 +103,10 @@ class Worker {
   explicit Worker(int slot) : slot_(slot), thread_([this] { work(); }) {}
   ~Worker() { stop(); }
 
-  bool post(Task task) {
+  bool post(Task& task) noexcept {
     const std::lock_guard guard(lock_);
     if (stopping_) return false;
-    tasks_.push_back(std::move(task));
+    tasks_.add(task);
     changed_.notify_one();
     return true;
   }
@@ -46,7 +119,7 @@ class Worker {
 
   bool isThisThread() const noexcept { return here == this; }
 
-  void stop() {
+  void stop() noexcept {
     {
       const std::lock_guard guard(lock_);
       stopping_ = true;
@@ -65,11 +138,9 @@ class Worker {
     for (;;) {
       changed_.wait(guard, [this] { return stopping_ || !tasks_.empty(); });
       if (tasks_.empty()) return;
-      Task task = std::move(tasks_.front());
-      tasks_.pop_front();
+      Task& task = tasks_.take();
       guard.unlock();
-      task();
-      task = nullptr;  // what it holds dies outside the lock
+      task.run();  // it may be no more after that
       // A task may have entered and left: this thread remains the slot's.
       Ownership::setCurrent(slot_);
       guard.lock();
@@ -81,9 +152,9 @@ class Worker {
   const int slot_;
   std::mutex lock_;
   std::condition_variable changed_;
-  std::deque<Task> tasks_;   // guarded by lock_
-  bool stopping_ = false;    // guarded by lock_
-  std::thread thread_;       // last: starts when all else is there
+  TaskQueue tasks_;        // guarded by lock_
+  bool stopping_ = false;  // guarded by lock_
+  std::thread thread_;     // last: starts when all else is there
 };
 
 constinit thread_local const Worker* Worker::here = nullptr;
@@ -116,39 +187,41 @@ Place& place(int slot, const char* doing) {
   return places()[slot];
 }
 
-bool post(std::shared_ptr<Worker> Place::* which, int slot, Task task) {
+bool post(std::shared_ptr<Worker> Place::* which, int slot, Task& task) noexcept {
   if (slot < 0 || slot >= kMaxInterpreters || inForkedChild()) return false;
   const auto worker = places()[slot].current(which);
-  return worker && worker->post(std::move(task));
+  return worker && worker->post(task);
 }
 
-void run(std::shared_ptr<Worker> Place::* which, int slot, const char* doing, const Task& task) {
+bool post(std::shared_ptr<Worker> Place::* which, int slot, Function function) {
+  auto task = std::make_unique<PostedFunction>(std::move(function));
+  if (!post(which, slot, *task)) return false;
+  task.release();  // NOLINT: it deletes itself
+  return true;
+}
+
+void run(std::shared_ptr<Worker> Place::* which, int slot, const char* doing,
+         const Function& function) {
   Place& entry = place(slot, doing);
   const auto worker = inForkedChild() ? nullptr : entry.current(which);
-  if (worker && worker->isThisThread()) return task();
+  if (worker && worker->isThisThread()) return function();
 
-  std::mutex lock;
-  std::condition_variable changed;
-  bool done = false;
-  std::exception_ptr thrown;
-  const bool accepted = worker && worker->post([&] {
-    std::exception_ptr caught;
-    try {
-      task();
-    } catch (...) {
-      caught = std::current_exception();
-    }
-    const std::lock_guard guard(lock);
-    thrown = std::move(caught);
-    done = true;
-    changed.notify_one();
-  });
-  if (!accepted)
+  WaitedFor task(function);
+  if (!worker || !worker->post(task))
     throw runtime::HandleError("interpreter " + std::to_string(slot) +
                                " is gone: its thread has ended");
-  std::unique_lock guard(lock);
-  changed.wait(guard, [&] { return done; });
-  if (thrown) std::rethrow_exception(thrown);
+  task.wait();
+}
+
+std::shared_ptr<Worker> startWorker(int slot) {
+  try {
+    return std::make_shared<Worker>(slot);
+  } catch (const std::system_error& error) {
+    throw runtime::EnvironmentError(
+        "starting the threads of interpreter " + std::to_string(slot) + ": " + error.what() +
+        "; each interpreter needs two of its own: raise the limit on threads (`ulimit -u`, "
+        "pids.max of the program's cgroup, kernel.threads-max), or make fewer interpreters");
+  }
 }
 
 }  // namespace
@@ -176,13 +249,17 @@ void startInterpreterThreads(int slot) {
     if (entry.worker)
       throw runtime::InternalError("starting the threads of interpreter " + std::to_string(slot) +
                                    ": they run already");
-    auto owner = std::make_shared<Worker>(slot);
-    entry.worker = std::make_shared<Worker>(slot);
+    auto owner = startWorker(slot);
+    entry.worker = startWorker(slot);
     entry.owner = std::move(owner);
   }
   const std::unique_lock guard(entry.drops);
   entry.generation = Ownership::process().generation(slot);
   entry.open = true;
+}
+
+bool postHousekeeping(int slot, Task& task) noexcept {
+  return post(&Place::worker, slot, task);
 }
 
 bool postHousekeeping(int slot, std::function<void()> task) {
@@ -206,7 +283,7 @@ void pauseHousekeeping(int slot, std::chrono::milliseconds atMost) {
   if (worker && worker->isThisThread()) worker->pause(atMost);
 }
 
-void stopInterpreterThreads(int slot) {
+void stopInterpreterThreads(int slot) noexcept {
   if (slot < 0 || slot >= kMaxInterpreters) return;
   std::shared_ptr<Worker> worker, owner;
   {
@@ -219,12 +296,12 @@ void stopInterpreterThreads(int slot) {
   if (owner) owner->stop();
 }
 
-void closeDrops(int slot) {
+void closeDrops(int slot) noexcept {
   if (slot < 0 || slot >= kMaxInterpreters) return;
   Place& entry = places()[slot];
   // What is queued already ends first; only what comes later leaks.
   if (const auto worker = entry.current(&Place::worker); worker && !worker->isThisThread())
-    runHousekeeping(slot, [] {});
+    runHousekeeping(slot, [] {});  // nothing is kept of it: no memory either
   const std::unique_lock guard(entry.drops);
   entry.open = false;
 }

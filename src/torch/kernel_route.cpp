@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <mutex>
+#include <iterator>
 #include <string>
-#include <unordered_map>
+#include <utility>
 
 #include "interpreter/fork_mutex.h"
 #include "torch/kernel_lookup.h"
@@ -18,15 +19,11 @@ using c10::KernelFunction;
 // Tells our kernels from C++'s in torch's lists.
 const std::string kDebug = "multipy: routed";
 
-// Kernels taken away while calls were in them: rare, so one place for all cells.
-struct Retired {
-  ForkMutex lock;
-  std::unordered_map<const KernelCell*, std::vector<std::unique_ptr<const InterpreterKernel>>> kernels;
-  static Retired& all() {
-    static auto* const one = new Retired;
-    return *one;
-  }
-};
+// For kernels taken away while calls were in them: rare, so one for all cells. Never destroyed.
+ForkMutex& retiring() {
+  static auto* const one = new ForkMutex;
+  return *one;
+}
 
 // What torch's dispatch table points to.
 struct RouteFunctor final : c10::OperatorKernel {
@@ -41,28 +38,27 @@ struct RouteFunctor final : c10::OperatorKernel {
 
 // ------------------------------------------------------- cells
 
-void KernelCell::retire(std::unique_ptr<const InterpreterKernel> kernel) {
+void KernelCell::retire(std::unique_ptr<const InterpreterKernel> kernel) noexcept {
   if (calls_.load() == 0) return;  // nobody is inside: dies here
   {
-    Retired& retired = Retired::all();
-    const std::lock_guard guard(retired.lock);
-    retired.kernels[this].push_back(std::move(kernel));
+    const std::lock_guard guard(retiring());
+    kernel->nextRetired = retired_;
+    retired_ = kernel.release();
     hasRetired_.store(true);
   }
   if (calls_.load() == 0) freeRetired();  // the last call may have left just before
 }
 
-void KernelCell::freeRetired() {
-  std::vector<std::unique_ptr<const InterpreterKernel>> dead;
-  Retired& retired = Retired::all();
-  const std::lock_guard guard(retired.lock);
-  // A call that came after the one that brought us here may hold one of them.
-  if (calls_.load() != 0) return;
-  const auto mine = retired.kernels.find(this);
-  if (mine == retired.kernels.end()) return;
-  dead = std::move(mine->second);
-  retired.kernels.erase(mine);
-  hasRetired_.store(false);
+void KernelCell::freeRetired() noexcept {
+  const InterpreterKernel* dead = nullptr;
+  {
+    const std::lock_guard guard(retiring());
+    // A call that came after the one that brought us here may hold one of them.
+    if (calls_.load() != 0) return;
+    dead = std::exchange(retired_, nullptr);
+    hasRetired_.store(false);
+  }
+  while (dead) delete std::exchange(dead, dead->nextRetired);
 }
 
 // ------------------------------------------------------- registrations
@@ -84,41 +80,44 @@ KernelCell& KernelRoute::cell(int slot) {
 
 void KernelRoute::add(std::uint64_t registration, int slot, KernelFunction kernel) {
   const bool fallthrough = kernel.isFallthrough();
-  registrations_.push_back(
-      {registration, slot,
-       std::make_unique<const InterpreterKernel>(InterpreterKernel{std::move(kernel), fallthrough})});
+  auto owned = std::make_unique<const InterpreterKernel>(
+      InterpreterKernel{std::move(kernel), fallthrough});
+  Registration& added = registrations_.emplace_back();
+  added.number = registration;
+  added.slot = slot;
+  added.kernel = std::move(owned);
   try {
     refresh(slot);
   } catch (...) {
     // The dispatcher refused the route, so nobody can be in this kernel.
-    const auto refused = std::move(registrations_.back());
-    registrations_.pop_back();
+    Removed refused;
+    refused.splice(refused.end(), registrations_, std::prev(registrations_.end()));
     refresh(slot);
     throw;
   }
 }
 
-void KernelRoute::take(std::size_t index, std::vector<Removed>& removed) {
-  Registration& registration = registrations_[index];
-  removed.emplace_back(&cell(registration.slot), std::move(registration.kernel));
-  registrations_.erase(registrations_.begin() + static_cast<std::ptrdiff_t>(index));
+void KernelRoute::take(Removed::iterator registration, Removed& removed) noexcept {
+  registration->cell = find(registration->slot);  // which refresh() has made
+  removed.splice(removed.end(), registrations_, registration);
 }
 
-void KernelRoute::remove(std::uint64_t registration, std::vector<Removed>& removed) {
-  for (std::size_t i = 0; i < registrations_.size(); ++i) {
-    if (registrations_[i].number != registration) continue;
-    const int slot = registrations_[i].slot;
-    take(i, removed);
-    refresh(slot);
-    return;
-  }
+void KernelRoute::remove(std::uint64_t registration, Removed& removed) {
+  const auto found =
+      std::find_if(registrations_.begin(), registrations_.end(),
+                   [&](const Registration& each) { return each.number == registration; });
+  if (found == registrations_.end()) return;
+  const int slot = found->slot;
+  take(found, removed);
+  refresh(slot);
 }
 
-void KernelRoute::removeAll(int slot, std::vector<Removed>& removed) {
+void KernelRoute::removeAll(int slot, Removed& removed) {
   bool any = false;
-  for (std::size_t i = registrations_.size(); i-- > 0;) {
-    if (registrations_[i].slot != slot) continue;
-    take(i, removed);
+  for (auto next = registrations_.begin(); next != registrations_.end();) {
+    const auto each = next++;
+    if (each->slot != slot) continue;
+    take(each, removed);
     any = true;
   }
   if (any) refresh(slot);

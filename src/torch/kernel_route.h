@@ -25,9 +25,9 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <list>
 #include <memory>
 #include <optional>
-#include <vector>
 
 #include "torch/ownership.h"
 
@@ -36,6 +36,7 @@ namespace multipy::routing {
 struct InterpreterKernel {
   c10::KernelFunction function;
   bool fallthrough;
+  mutable const InterpreterKernel* nextRetired = nullptr;  // see KernelCell
 };
 
 /// One interpreter's kernel in one route.
@@ -45,13 +46,14 @@ class KernelCell {
   bool empty() const noexcept { return kernel_.load() == nullptr; }
   void publish(const InterpreterKernel* kernel) noexcept { kernel_.store(kernel); }
   /// Frees `kernel`, which is published no longer, as soon as no call is in it.
-  void retire(std::unique_ptr<const InterpreterKernel> kernel);
+  void retire(std::unique_ptr<const InterpreterKernel> kernel) noexcept;
 
  private:
-  void freeRetired();
+  void freeRetired() noexcept;
   std::atomic<const InterpreterKernel*> kernel_{nullptr};
   std::atomic<std::uint32_t> calls_{0};
   std::atomic<bool> hasRetired_{false};
+  const InterpreterKernel* retired_ = nullptr;  // a list; guarded by a lock of all cells
 };
 
 /// Holds a cell's kernel in place during a call.
@@ -78,24 +80,24 @@ class KernelRoute {
  public:
   KernelRoute(c10::OperatorName name, c10::DispatchKey key, bool isFallback);
 
-  /// What has become unreachable; to be retired when no lock is held, since a
-  /// Python kernel takes its GIL when it dies.
-  struct Removed {
-    KernelCell* cell;
+  struct Registration {
+    std::uint64_t number = 0;
+    int slot = kNone;
     std::unique_ptr<const InterpreterKernel> kernel;
-    ~Removed() {
-      if (kernel) cell->retire(std::move(kernel));
+    KernelCell* cell = nullptr;  // once it has been removed
+    ~Registration() {
+      if (cell) cell->retire(std::move(kernel));
     }
-    Removed(KernelCell* c, std::unique_ptr<const InterpreterKernel> k) : cell(c), kernel(std::move(k)) {}
-    Removed(Removed&&) = default;
-    Removed& operator=(Removed&&) = delete;
   };
+  /// What has become unreachable; to die when no lock is held, since a Python kernel takes its
+  /// GIL then. (A list: what is removed takes no memory, which may lack where things end.)
+  using Removed = std::list<Registration>;
 
   /// Adds `slot`'s kernel, above its earlier ones. If the dispatcher refuses the
   /// route, its exception passes through and nothing has changed.
   void add(std::uint64_t registration, int slot, c10::KernelFunction kernel);
-  void remove(std::uint64_t registration, std::vector<Removed>& removed);
-  void removeAll(int slot, std::vector<Removed>& removed);
+  void remove(std::uint64_t registration, Removed& removed);
+  void removeAll(int slot, Removed& removed);
 
   bool isInstalled() const noexcept { return installed_ != Installed::Nothing; }
   /// Is this entry of torch's list of kernels ours?
@@ -107,16 +109,11 @@ class KernelRoute {
   void call(const c10::OperatorHandle& op, c10::DispatchKeySet keys, torch::jit::Stack* stack);
 
  private:
-  struct Registration {
-    std::uint64_t number;
-    int slot;
-    std::unique_ptr<const InterpreterKernel> kernel;
-  };
   enum class Installed { Nothing, Fallthrough, Functor };
 
   KernelCell* find(int slot) const noexcept;
   KernelCell& cell(int slot);
-  void take(std::size_t index, std::vector<Removed>& removed);
+  void take(Removed::iterator registration, Removed& removed) noexcept;
   /// Publishes the newest kernel of `slot` and brings the dispatcher up to date.
   void refresh(int slot);
   void install(Installed wanted);
@@ -131,7 +128,7 @@ class KernelRoute {
   const c10::OperatorName name_;
   const c10::DispatchKey key_;
   const bool isFallback_;
-  std::vector<Registration> registrations_;
+  std::list<Registration> registrations_;
   std::array<std::atomic<Chunk*>, kMaxInterpreters / kCellsPerChunk> chunks_{};
   Installed installed_ = Installed::Nothing;
   std::optional<c10::RegistrationHandleRAII> handle_;

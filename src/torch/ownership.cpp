@@ -20,12 +20,12 @@
 #include <atomic>
 #include <cerrno>
 #include <cstring>
-#include <deque>
 #include <map>
 #include <mutex>
 #include <shared_mutex>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "interpreter/fork_mutex.h"
 #include "multipy/runtime/Exception.h"
@@ -94,7 +94,9 @@ struct Ownership::State {
   std::array<std::atomic<std::int16_t>, kSliceCount> sliceOwner;
 
   std::mutex admission;
-  std::deque<void*> restingSlices;  // oldest first; guarded by admission
+  // Oldest first; guarded by admission. It has room for all that there ever are: a slice is
+  // only reserved while no more than kRestingSlices rest.
+  std::vector<void*> restingSlices;
 
   mutable ForkSharedMutex rangesLock;
   std::map<std::uintptr_t, Range> ranges;  // by begin; guarded by rangesLock
@@ -102,6 +104,7 @@ struct Ownership::State {
 
   State() {
     for (auto& owner : sliceOwner) owner.store(kNone, std::memory_order_relaxed);
+    restingSlices.reserve(kMaxInterpreters + kRestingSlices + 1);  // release() takes no memory
   }
 
   static bool valid(int slot) noexcept { return slot >= 0 && slot < kMaxInterpreters; }
@@ -121,7 +124,7 @@ struct Ownership::State {
 
   void* takeRested() {
     void* const slice = restingSlices.front();
-    restingSlices.pop_front();
+    restingSlices.erase(restingSlices.begin());
     return slice;
   }
 

@@ -188,7 +188,7 @@ Library& defineSchema(int slot, Library& library, FunctionSchema&& schema, Opera
 // ------------------------------------------------------- kernels
 
 void removeKernel(KernelRoute* route, std::uint64_t registration) {
-  std::vector<KernelRoute::Removed> removed;  // dies after the lock is given up
+  KernelRoute::Removed removed;  // dies after the lock is given up
   const std::lock_guard guard(Registry::process().lock);
   route->remove(registration, removed);
 }
@@ -319,7 +319,7 @@ void addRegistrationRoutes(TorchRoutes& routes) {
 
 void purgeRegistrations(int slot) {
   if (isProcess(slot)) return;
-  std::vector<KernelRoute::Removed> removed;  // dies after the lock is given up
+  KernelRoute::Removed removed;  // dies after the lock is given up
   Registry& registry = Registry::process();
   const std::lock_guard guard(registry.lock);
   registry.purged[slot] = true;

@@ -97,10 +97,9 @@ class TorchAdapter final : public loader::LibraryAdapter {
   }
 
   void afterLoad(int slot, const fs::path& original, void* handle) override {
-    const auto registering = registeringName(original);
-    if (!registering) return;
+    if (!isRegistering(original)) return;  // where the load has failed no memory is taken
     if (slot == kDonorSlot) {
-      if (handle) setDonated(*registering);
+      if (const auto name = handle ? registeringName(original) : std::nullopt) setDonated(*name);
       return;
     }
     StaticPhase::end();
@@ -164,6 +163,12 @@ class TorchAdapter final : public loader::LibraryAdapter {
     const auto found = id ? registering_.find(*id) : registering_.end();
     if (found == registering_.end()) return std::nullopt;
     return found->second;
+  }
+
+  bool isRegistering(const fs::path& original) noexcept {
+    const auto id = fileId(original);
+    const std::lock_guard guard(lock_);
+    return id && registering_.contains(*id);
   }
 
   bool isDonated(const std::string& name) {

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <atomic>
+#include <exception>
 
 #include "torch/anomaly_mode.h"
 #include "torch/compiled_autograd.h"
@@ -66,22 +67,21 @@ const TorchRoutes& torchRoutes() {
 
 void prepareProcess() { registerPyInterpreter(); }
 
-void purge(int slot) {
-  if (slot < 0 || slot >= kMaxInterpreters) return;
-  purgeRegistrations(slot);
-  purgeOncePerProcess(slot);
-  purgeAnomalyMode(slot);
-  purgeDecompositions(slot);
-  purgeForwardLevels(slot);
-  purgeEngine(slot);
-  purgeCompiledAutograd(slot);
-  purgeCompilerInterface(slot);
-  purgeProcessGroups(slot);
-  purgeProfiler(slot);
-  purgeProcessSlots(slot);
-  purgeThreadNumber(slot);
-  purgeTracebacks(slot);
+bool purge(int slot) noexcept {
+  if (slot < 0 || slot >= kMaxInterpreters) return true;
+  bool all = true;
+  for (const auto part :
+       {purgeRegistrations, purgeOncePerProcess, purgeAnomalyMode, purgeDecompositions,
+        purgeForwardLevels, purgeEngine, purgeCompiledAutograd, purgeCompilerInterface,
+        purgeProcessGroups, purgeProfiler, purgeProcessSlots, purgeThreadNumber, purgeTracebacks}) {
+    try {
+      part(slot);
+    } catch (const std::exception&) {
+      all = false;  // no memory, most likely
+    }
+  }
   if (const DropCaches drop = cacheDroppers()[slot].exchange(nullptr)) drop();
+  return all;
 }
 
 Statistics statistics() {

@@ -58,19 +58,36 @@ void openCrossing();
 void closeCrossing();
 
 /// The two threads of an interpreter (housekeeping.h). Stopping waits until all tasks are
-/// done; what is given later is refused.
+/// done; what is given later is refused. Starting throws EnvironmentError where no thread is
+/// to be had.
 void startInterpreterThreads(int slot);
-void stopInterpreterThreads(int slot);
+void stopInterpreterThreads(int slot) noexcept;
 /// Runs `task` soon, on `slot`'s housekeeping thread, which holds no GIL then. Dropping
-/// things that need `slot`'s GIL goes through it. False: refused.
+/// things that need `slot`'s GIL goes through it. What it throws nobody gets to know.
+/// False: refused.
 bool postHousekeeping(int slot, std::function<void()> task);
+/// The same of one that its giver keeps until it runs: that needs no memory. Once it runs it
+/// may be given again, or be no more.
+class Task {
+ public:
+  virtual void run() noexcept = 0;
+
+ protected:
+  ~Task() = default;
+
+ private:
+  friend class TaskQueue;
+  Task* next_ = nullptr;
+};
+bool postHousekeeping(int slot, Task& task) noexcept;
 /// Runs `task` on that thread and waits for it; exceptions come back.
 void runHousekeeping(int slot, const std::function<void()>& task);
 /// For a task on that thread that had better be done a little later: waits, but not once
 /// another task has been given.
 void pauseHousekeeping(int slot, std::chrono::milliseconds atMost);
 /// Runs `task` on the thread that starts and ends `slot`'s interpreter, which no destructor
-/// keeps busy, and waits for it; exceptions come back.
+/// keeps busy, and waits for it; exceptions come back. Like runHousekeeping() it needs no
+/// memory but that of `task`.
 void runOwner(int slot, const std::function<void()>& task);
 /// The same without waiting. False: refused.
 bool postToOwner(int slot, std::function<void()> task);
@@ -78,19 +95,20 @@ bool postToOwner(int slot, std::function<void()> task);
 /// Teardown, in this order:
 /// 0. no GIL held, before drops are closed: autograd graphs of this slot that
 ///    C++ still holds on to are given up (graph_link.h).
-void severGraphs(int slot);
+void severGraphs(int slot) noexcept;
 ///    Futures that wait on one side for the other are completed with an error
 ///    (future_link.h).
-void severFutures(int slot);
+void severFutures(int slot) noexcept;
 ///    The threads of its autograd engine end. If engineThreads() is not 0 after
 ///    that, its libraries must not be unloaded.
 void stopEngine(int slot);
 std::size_t engineThreads(int slot);
 /// 1. no GIL held: drops that are under way end, later ones of this slot's
 ///    storages leak (counted) instead of running.
-void closeDrops(int slot);
-/// 2. with slot's GIL held: its kernels and table entries are removed.
-void purge(int slot);
+void closeDrops(int slot) noexcept;
+/// 2. with slot's GIL held: its kernels and table entries are removed. False: there was not
+///    enough memory for that, and its libraries must not be unloaded.
+bool purge(int slot) noexcept;
 /// 3. after Py_FinalizeEx: Ownership::setDead.
 /// 4. after unloading, when no thread can be in the interpreter any more: its
 ///    settings of torch are freed.

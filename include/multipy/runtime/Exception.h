@@ -2,6 +2,7 @@
 // std::runtime_error; catch that one to catch them all, or one of the types
 // below to tell them apart. what() always says what was being done, to which
 // file or object, what was found, what was expected and what to do about it.
+// (Where the program has no memory for that, std::bad_alloc comes in its place.)
 //
 // Threads: exceptions are plain values; they hold no interpreter, no GIL and no
 // Python object, and may be copied, stored and rethrown anywhere, also after
