@@ -25,7 +25,7 @@ struct Options {
   bool warm = false;
   bool list = false;
   std::chrono::seconds every{10};          // a progress line
-  std::chrono::seconds stuckAfter{120};    // in one act
+  std::chrono::seconds stuckAfter{600};    // in one act: a cold start of 64 takes 200 on two cores
   std::vector<std::string> only, without;  // acts, or topics
   std::filesystem::path packages, modules;
 };
