@@ -242,10 +242,11 @@ std::optional<CallQueue::Place> CallQueue::whereGilStaysFree(CallCost::Duration 
     if (const int free = balancer_.acquireFree(); free >= 0) return Place{free};
     for (std::size_t i = 0; i < n; ++i) {
       if (!begin && calls[i] == 0) continue;
-      const std::size_t where = (seen.first + i) % limit;
-      InterpreterCore& core = *cores_[where];
+      const int where = static_cast<int>((seen.first + i) % limit);
+      InterpreterCore& core = *cores_[static_cast<std::size_t>(where)];
       const Visit visit(core);
-      calls[i] = visit && !balancer_.isSetAside(static_cast<int>(where)) && core.api().gilIsFree() ? core.operationsInside() - 1 : 0;
+      const bool isFree = visit && !balancer_.isSetAside(where) && core.api().gilIsFree();
+      calls[i] = isFree ? core.operationsInside() - 1 : 0;
     }
   }
   for (std::size_t i = 0; i < n; ++i) {

@@ -44,13 +44,7 @@ ReplicatedObj ReplicatedState::load(std::string module, std::string file,
     const InterpreterSession session = SessionState::onAny(state->manager, state->package);
     const auto& core = SessionState::of(&session, kDoing)->core;
     const Entered inside(*core, kDoing);
-    try {
-      state->objectIn(core);
-    } catch (const PythonException&) {
-      if (others == 0 || !core->isBroken()) throw;
-      continue;
-    }
-    return ReplicatedObj(std::move(state));
+    if (state->objectUnlessBroken(core, others)) return ReplicatedObj(std::move(state));
   }
 }
 
@@ -61,6 +55,16 @@ Handle ReplicatedState::objectIn(const std::shared_ptr<InterpreterCore>& core) {
   Handle made = bringTo(core, failure);
   if (!made) throwFailure(failure, wantedBy());
   return objects.keep(core, made);
+}
+
+Handle ReplicatedState::objectUnlessBroken(const std::shared_ptr<InterpreterCore>& core,
+                                           std::size_t others) {
+  try {
+    return objectIn(core);
+  } catch (const PythonException&) {
+    if (others == 0 || !core->isBroken()) throw;
+    return nullptr;
+  }
 }
 
 Handle ReplicatedState::bringTo(const std::shared_ptr<InterpreterCore>& core, Failure& failure) {
@@ -83,26 +87,18 @@ at::IValue ReplicatedState::call(const char* method, at::ArrayRef<at::IValue> ar
     const Turn turn(*manager, cost);
     const std::shared_ptr<InterpreterCore>& core = turn.core();
     const Entered inside(*core, "call a ReplicatedObj", turn.pace());
-    try {
-      objectIn(core);
-    } catch (const PythonException&) {
-      // One that has turned out to be of no use: nothing has been called yet, so another
-      // one can do it.
-      if (others == 0 || !core->isBroken()) throw;
-      continue;
-    }
-    return callIn(core, method, args, named, nNamed);
+    if (Handle object = objectUnlessBroken(core, others)) [[likely]]
+      return callIn(*core, object, method, args, named, nNamed);
   }
 }
 
-at::IValue ReplicatedState::callIn(const std::shared_ptr<InterpreterCore>& core, const char* method,
+at::IValue ReplicatedState::callIn(const InterpreterCore& core, Handle object, const char* method,
                                    at::ArrayRef<at::IValue> args, const KeywordArgument* named,
                                    std::size_t nNamed) {
-  const InterpreterApi& api = core->api();
+  const InterpreterApi& api = core.api();
 
   // A reference of our own: while Python runs the GIL may be given up, and the
   // kept object be unloaded.
-  Handle object = objectIn(core);
   api.incref(object);
   const OwnedHandle owned(api, object);
 

@@ -58,7 +58,11 @@ struct ReplicatedState {
   CallCost cost;
 
  private:
-  at::IValue callIn(const std::shared_ptr<InterpreterCore>& core, const char* method,
+  /// Null if this interpreter has turned out to be of no use: nothing has been called yet, so
+  /// one of the `others`, if there are any, can do it.
+  Handle objectUnlessBroken(const std::shared_ptr<InterpreterCore>& core, std::size_t others);
+  /// `object` is borrowed.
+  at::IValue callIn(const InterpreterCore& core, Handle object, const char* method,
                     at::ArrayRef<at::IValue> args, const KeywordArgument* named,
                     std::size_t nNamed);
   Handle bringTo(const std::shared_ptr<InterpreterCore>& core, Failure& failure);
