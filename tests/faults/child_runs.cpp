@@ -75,7 +75,12 @@ std::size_t countEntries(const char* directory) {
 
 }  // namespace
 
-bool ChildRun::succeeded() const { return WIFEXITED(status) && WEXITSTATUS(status) == 0; }
+bool ChildRun::succeeded() const { return exitedWith(0); }
+
+testing::AssertionResult ChildRun::exitedWith(int wanted) const {
+  if (WIFEXITED(status) && WEXITSTATUS(status) == wanted) return testing::AssertionSuccess();
+  return testing::AssertionFailure() << ending() << "\n" << text;
+}
 
 std::string ChildRun::ending() const {
   if (WIFEXITED(status)) return "exit status " + std::to_string(WEXITSTATUS(status));

@@ -2,6 +2,8 @@
 // program that does so must not have used multipy: its children are to.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <functional>
 #include <string>
 
@@ -12,6 +14,8 @@ struct ChildRun {
   std::string text;  // what it has written to stdout and stderr
 
   bool succeeded() const;
+  /// For EXPECT_TRUE: a failure says how it has ended instead, and what it has written.
+  testing::AssertionResult exitedWith(int wanted) const;
   /// "exit status 3", "signal 6 (Aborted)".
   std::string ending() const;
 };

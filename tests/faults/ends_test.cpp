@@ -110,7 +110,7 @@ TEST(Ends, ByTheProgramsOwnHandler) {
     for (;;) ::pause();
     return 0;
   });
-  EXPECT_TRUE(WIFEXITED(run.status) && WEXITSTATUS(run.status) == kDone) << run.ending();
+  EXPECT_TRUE(run.exitedWith(kDone));
 }
 
 // As a server does it: the signal is blocked everywhere and one thread waits for it.
@@ -127,7 +127,7 @@ TEST(Ends, BySigwait) {
     ::_exit(number == SIGTERM ? kDone : 1);
     return 0;
   });
-  EXPECT_TRUE(WIFEXITED(run.status) && WEXITSTATUS(run.status) == kDone) << run.ending();
+  EXPECT_TRUE(run.exitedWith(kDone));
 }
 
 // ------------------------------------------------------------ what Python calls
@@ -148,8 +148,7 @@ TEST(Ends, SysExitIsAnException) {
     }
     return testing::Test::HasFailure() ? 4 : kDone;
   });
-  EXPECT_TRUE(WIFEXITED(run.status) && WEXITSTATUS(run.status) == kDone)
-      << run.ending() << "\n" << run.text;
+  EXPECT_TRUE(run.exitedWith(kDone));
 }
 
 TEST(Ends, ByOsExit) {
@@ -160,7 +159,7 @@ TEST(Ends, ByOsExit) {
     other.acquireOne().global("busy", "end_now")({});
     return 0;
   });
-  EXPECT_TRUE(WIFEXITED(run.status) && WEXITSTATUS(run.status) == 23) << run.ending();
+  EXPECT_TRUE(run.exitedWith(23));
 }
 
 TEST(Ends, ByOsAbort) {
@@ -184,8 +183,7 @@ TEST(Ends, ByExitWhileAllAreBusy) {
       std::exit(kDone);
       return 0;
     });
-    EXPECT_TRUE(WIFEXITED(run.status) && WEXITSTATUS(run.status) == kDone)
-        << run.ending() << "\n" << run.text;
+    EXPECT_TRUE(run.exitedWith(kDone));
   }
 }
 
@@ -195,7 +193,7 @@ TEST(Ends, ByQuickExitWhileAllAreBusy) {
     std::quick_exit(kDone);
     return 0;
   });
-  EXPECT_TRUE(WIFEXITED(run.status) && WEXITSTATUS(run.status) == kDone) << run.ending();
+  EXPECT_TRUE(run.exitedWith(kDone));
 }
 
 std::unique_ptr<InterpreterManager>& atExit() {
@@ -210,8 +208,7 @@ TEST(Ends, WithAStaticManager) {
     std::exit(kDone);
     return 0;
   });
-  EXPECT_TRUE(WIFEXITED(run.status) && WEXITSTATUS(run.status) == kDone)
-      << run.ending() << "\n" << run.text;
+  EXPECT_TRUE(run.exitedWith(kDone));
 }
 
 // Calls that are under way come to their ends; later ones are refused.
@@ -244,8 +241,7 @@ TEST(Ends, AManagerIsDestroyedWhileCallsRun) {
     }
     return testing::Test::HasFailure() ? 4 : kDone;
   });
-  EXPECT_TRUE(WIFEXITED(run.status) && WEXITSTATUS(run.status) == kDone)
-      << run.ending() << "\n" << run.text;
+  EXPECT_TRUE(run.exitedWith(kDone));
 }
 
 }  // namespace

@@ -13,11 +13,11 @@
 // modules with thread-local storage or address space have grown beyond bounds that do not
 // depend on the number of cycles, or if more memory stays of each interpreter than said below.
 #include <ATen/ATen.h>
-#include <dirent.h>
 #include <link.h>
 #include <malloc.h>
 #include <multipy/runtime/deploy.h>
 #include <pthread.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -30,8 +30,11 @@
 #include <thread>
 #include <vector>
 
+#include "../soak/memory.h"
+
 namespace {
 
+namespace soak = multipy::soak;
 using namespace multipy::runtime;
 
 // For each interpreter that has ended, in bytes.
@@ -54,38 +57,15 @@ struct Options {
 // --- what the process has
 
 struct Held {
-  long resident = 0;  // bytes
-  long allocated = 0;  // by malloc(), in use, in bytes
+  soak::Footprint footprint;
+  long allocated = 0;     // by malloc(), in use, in bytes
   long addressSpace = 0;  // bytes
-  long mappings = 0;
-  long threads = 0;
-  long descriptors = 0;
   long keys = 0;
   long tlsModules = 0;
 };
 
-long ofStatus(const std::string& name) {
-  std::ifstream status("/proc/self/status");
-  for (std::string line; std::getline(status, line);)
-    if (line.starts_with(name + ":")) return std::stol(line.substr(name.size() + 1));
-  throw std::runtime_error("/proc/self/status has no " + name);
-}
-
-long countLines(const char* path) {
-  std::ifstream file(path);
-  long count = 0;
-  for (std::string line; std::getline(file, line);) ++count;
-  return count;
-}
-
-long countEntries(const char* path) {
-  DIR* const directory = ::opendir(path);
-  if (!directory) throw std::runtime_error(std::string("cannot list ") + path);
-  long count = -3;  // ".", ".." and this directory itself
-  while (::readdir(directory)) ++count;
-  ::closedir(directory);
-  return count;
-}
+/// The footprint's memory is in 2 to the power of 20 bytes.
+double bytes(double megabytes) { return megabytes * (1 << 20); }
 
 long usedKeys() {
   std::vector<pthread_key_t> left;
@@ -108,13 +88,11 @@ long highestTlsModule() {
 
 Held look() {
   Held held;
-  held.resident = ofStatus("VmRSS") * 1024;
-  held.addressSpace = ofStatus("VmSize") * 1024;
-  held.threads = ofStatus("Threads");
+  held.footprint = soak::footprint();
+  std::ifstream("/proc/self/statm") >> held.addressSpace;
+  held.addressSpace *= ::sysconf(_SC_PAGESIZE);
   const struct mallinfo2 heap = ::mallinfo2();
   held.allocated = static_cast<long>(heap.uordblks + heap.hblkhd);
-  held.mappings = countLines("/proc/self/maps");
-  held.descriptors = countEntries("/proc/self/fd");
   held.keys = usedKeys();
   held.tlsModules = highestTlsModule();
   return held;
@@ -123,9 +101,9 @@ Held look() {
 void print(long cycle, const Held& held) {
   std::printf("%6ld cycles: RSS %8.1f MB, malloc %8.1f MB, address space %6.1f GiB, %5ld mappings, "
               "%3ld threads, %3ld descriptors, %3ld keys, %3ld TLS modules\n",
-              cycle, held.resident / 1e6, held.allocated / 1e6,
-              static_cast<double>(held.addressSpace) / (1L << 30), held.mappings, held.threads,
-              held.descriptors, held.keys, held.tlsModules);
+              cycle, bytes(held.footprint.rss) / 1e6, held.allocated / 1e6,
+              static_cast<double>(held.addressSpace) / (1L << 30), held.footprint.mappings, held.footprint.threads,
+              held.footprint.descriptors, held.keys, held.tlsModules);
   std::fflush(stdout);
 }
 
@@ -189,7 +167,7 @@ bool within(const char* what, double found, double bound) {
 
 bool judge(const Options& options, const Held& early, const Held& late) {
   const double ended = static_cast<double>((options.cycles - options.quietStart) * options.interpreters);
-  const double resident = static_cast<double>(late.resident - early.resident) / ended;
+  const double resident = bytes(late.footprint.rss - early.footprint.rss) / ended;
   const double allocated = static_cast<double>(late.allocated - early.allocated) / ended;
   std::printf("stays of each interpreter: %.0f bytes of RSS, of which %.0f in use by malloc()\n",
               resident, allocated);
@@ -199,9 +177,10 @@ bool judge(const Options& options, const Held& early, const Held& late) {
     good &= within("bytes of RSS for each interpreter", resident,
                    options.bare ? kResidentBare : kResidentWithTorch);
   // What rests until it is used again is there at some cycles and not at others.
-  good &= within("mappings more", late.mappings - early.mappings, 400);
-  good &= within("threads more", late.threads - early.threads, 0);
-  good &= within("file descriptors more", late.descriptors - early.descriptors, 0);
+  good &= within("mappings more", late.footprint.mappings - early.footprint.mappings, 400);
+  good &= within("threads more", late.footprint.threads - early.footprint.threads, 0);
+  good &= within("file descriptors more",
+                 late.footprint.descriptors - early.footprint.descriptors, 0);
   good &= within("thread keys more", late.keys - early.keys, 0);
   good &= within("modules with thread-local storage more", late.tlsModules - early.tlsModules, 2);
   // Slices rest (kRestingSlices of src/torch/ownership.h).

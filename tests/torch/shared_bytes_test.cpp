@@ -16,19 +16,13 @@
 #include <utility>
 #include <vector>
 
+#include "cross.h"
 #include "torch/housekeeping.h"
 #include "torch/ownership.h"
 #include "torch/torch_router.h"
 
 namespace multipy::routing {
 namespace {
-
-at::Tensor cross(const at::Tensor& tensor, int owner = kNone) {
-  std::string error;
-  at::Tensor result = crossTensor(tensor, owner, error);
-  EXPECT_EQ(error, "");
-  return result;
-}
 
 bool areAliases(const at::Tensor& a, const at::Tensor& b) {
   EXPECT_NE(a.storage().unsafeGetStorageImpl(), b.storage().unsafeGetStorageImpl());

@@ -6,19 +6,13 @@
 #include <thread>
 #include <vector>
 
+#include "cross.h"
 #include "torch/housekeeping.h"
 #include "torch/ownership.h"
 #include "torch/torch_router.h"
 
 namespace multipy::routing {
 namespace {
-
-at::Tensor cross(const at::Tensor& tensor, int owner = kNone) {
-  std::string error;
-  at::Tensor result = crossTensor(tensor, owner, error);
-  EXPECT_EQ(error, "");
-  return result;
-}
 
 std::string refusal(const at::Tensor& tensor, int owner = kNone) {
   std::string error;
