@@ -258,7 +258,6 @@ void LibraryLoader::recordOpened(const Group& group, int flags) {
   reportMapped(paths);
 }
 
-
 void* LibraryLoader::openShared(Library& library, int flags) {
   makeRoom(handles_, 1);
   void* handle = ::dlopen(library.file.c_str(), flags);

@@ -24,7 +24,7 @@ std::string octal(mode_t mode) {
   return text;
 }
 
-/// Empty if nobody but this user and root can exchange what lies in `directory`.
+/// Empty if only this user and root can exchange what lies in `directory`.
 std::string whyUntrusted(const std::filesystem::path& directory) {
   struct stat status;
   if (::stat(directory.c_str(), &status)) return directory.string() + ": " + errnoText(errno);
@@ -39,7 +39,7 @@ std::string whyUntrusted(const std::filesystem::path& directory) {
   return {};
 }
 
-/// Empty if nobody but this user and root can exchange a name on the way to `directory`
+/// Empty if only this user and root can exchange a name on the way to `directory`
 /// (absolute), be it a directory's or that of a link that leads on.
 std::string whyWayUntrusted(const std::filesystem::path& directory) {
   constexpr int kMostLinks = 40;  // as Linux

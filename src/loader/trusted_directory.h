@@ -1,4 +1,4 @@
-// Directories that nobody but this user can change.
+// Directories that only this user can change.
 //
 // A library that we load is code that we run, so the directory it lies in, and
 // every directory above it, must not be open to others: whoever may write in
@@ -13,9 +13,9 @@
 namespace multipy::loader {
 
 /// Opens `directory`, made (0700, with its parents) if it is missing. It must be
-/// a real directory, owned by this user and writable by nobody else. Every directory
+/// a real directory, owned by this user and writable by no other. Every directory
 /// on the way to it, over links as well, must be owned by this user or root and, unless
-/// its sticky bit is set, be writable by nobody else. On failure gives no descriptor and says why.
+/// its sticky bit is set, be writable by no other. On failure gives no descriptor and says why.
 FileDescriptor openTrusted(const std::filesystem::path& directory, std::string& why);
 
 /// Opens the subdirectory `name`; no links. With `make`, it is made if missing.

@@ -89,7 +89,7 @@ class FutureLink : public std::enable_shared_from_this<FutureLink>, private Task
     }
   }
 
-  /// What was to be done once the Future is completed may throw: that is nobody's here.
+  /// What was to be done once the Future is completed may throw: that goes to no caller.
   static void fail(Future& copy, std::exception_ptr why) noexcept {
     try {
       copy.setErrorIfNeeded(std::move(why));

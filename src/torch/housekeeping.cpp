@@ -25,7 +25,7 @@ namespace {
 
 using Function = std::function<void()>;
 
-// One that nobody waits for, and so nobody is told of what it throws.
+// One that no thread waits for: what it throws is not passed on.
 class PostedFunction final : public Task {
  public:
   explicit PostedFunction(Function function) : function_(std::move(function)) {}

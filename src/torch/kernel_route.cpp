@@ -1,8 +1,8 @@
 #include "torch/kernel_route.h"
 
 #include <algorithm>
-#include <mutex>
 #include <iterator>
+#include <mutex>
 #include <string>
 #include <utility>
 

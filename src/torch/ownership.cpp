@@ -8,7 +8,7 @@
 // A slice is reserved (PROT_NONE, no memory behind it) when an interpreter is
 // admitted. When that is dead, the pages are given back and the addresses stay
 // reserved and rest, so that a pointer that was left behind somewhere in torch reads
-// as "nobody's" and not as a successor's. Once more than kRestingSlices rest, or when
+// as having no owner, and not as a successor's. Once more than kRestingSlices rest, or when
 // the address space itself is used up, the one that has rested for longest is taken
 // again: so a process has at most as many slices as it had interpreters at once, and
 // those that rest.

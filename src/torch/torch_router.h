@@ -63,7 +63,7 @@ void closeCrossing();
 void startInterpreterThreads(int slot);
 void stopInterpreterThreads(int slot) noexcept;
 /// Runs `task` soon, on `slot`'s housekeeping thread, which holds no GIL then. Dropping
-/// things that need `slot`'s GIL goes through it. What it throws nobody gets to know.
+/// things that need `slot`'s GIL goes through it. What it throws is not passed on.
 /// False: refused.
 bool postHousekeeping(int slot, std::function<void()> task);
 /// The same of one that its giver keeps until it runs: that needs no memory. Once it runs it
