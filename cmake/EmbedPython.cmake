@@ -19,6 +19,7 @@ if(NOT CMAKE_SCRIPT_MODE_FILE)
       COMMENT "Embedding Python sources into ${target}"
       VERBATIM)
     target_sources(${target} PRIVATE "${output}")
+    target_include_directories(${target} PRIVATE "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/..")  # tools/python_sources.h
   endfunction()
   return()
 endif()

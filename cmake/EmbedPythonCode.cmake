@@ -3,7 +3,7 @@
 #   multipy_embed_python_code(<target> <output.cpp> <file.py>...)
 #
 # adds a generated source to <target> that defines multipy::pythonCode (see
-# interpreter/python_code.h); the name of each entry is its file's stem. The
+# interpreter/common/python_code.h); the name of each entry is its file's stem. The
 # Python that multipy is built for compiles them: an interpreter would take
 # longer for that than for all else that it does with them.
 set(_multipy_embed_python_code "${CMAKE_CURRENT_LIST_DIR}/embed_python_code.py")

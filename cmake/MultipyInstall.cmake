@@ -8,7 +8,8 @@ set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/multipy")
 install(TARGETS multipy multipy_archive EXPORT multipyTargets
   ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT library)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/"
-  DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT library)
+  DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT library
+  FILES_MATCHING PATTERN "*.h")
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE"
   DESTINATION "${CMAKE_INSTALL_DATADIR}/licenses/multipy" COMPONENT library)
 install(EXPORT multipyTargets NAMESPACE multipy:: DESTINATION "${package_dir}" COMPONENT library)

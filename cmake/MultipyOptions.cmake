@@ -19,7 +19,6 @@ target_compile_features(multipy_options INTERFACE cxx_std_20)
 target_include_directories(multipy_options INTERFACE
   "${PROJECT_SOURCE_DIR}/include"
   "${PROJECT_SOURCE_DIR}/src"
-  "${PROJECT_SOURCE_DIR}"
   "${PROJECT_BINARY_DIR}/generated")
 # gcc 12 at -O3 sees overlaps in concatenations of std::string where there are none
 # (gcc's bug 105651).

@@ -51,7 +51,7 @@ if(count LESS 1000)
 endif()
 list(TRANSFORM names REPLACE "^(_?)Py(.*)$" "\\1Py\\2 \\1Pz\\2")
 list(JOIN names "\n" text)
-# What private libraries call by these names is interpreter/'s (hurry.cpp,
+# What private libraries call by these names is interpreter/'s (gil_priority.cpp,
 # pending_calls.cpp); CPython itself, and those, call CPython's.
 set(python_text "${text}")
 foreach(pair "PyEval_RestoreThread multipyPythonsRestoreThread" "Py_AddPendingCall multipyPythonsAddPendingCall")

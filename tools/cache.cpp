@@ -63,8 +63,8 @@ int cache(const Words& words) {
 
   const std::filesystem::path directory = directoryOf(options);
   if (directory.empty()) {
-    const std::string why =
-        "no directory: copies are kept in memory, since " + loader::CopyCache::forUser()->whyInMemory();
+    const std::string why = "no directory: copies are kept in memory, since " +
+                            loader::CopyCache::forUser()->whyInMemory();
     (newLimits ? std::cerr : std::cout) << why << "\n";
     return newLimits ? kFailed : kDone;
   }
@@ -78,9 +78,9 @@ int cache(const Words& words) {
 
 }  // namespace
 
-const Command kCacheCommand = {"cache",
-                               "where private copies of libraries are kept, and how much that is",
-                               R"(usage: multipy cache [clear] [--limit SIZE] [--max-age AGE] [--cache DIRECTORY]
+const Command kCacheCommand = {
+    "cache", "where private copies of libraries are kept, and how much that is",
+    R"(usage: multipy cache [clear] [--limit SIZE] [--max-age AGE] [--cache DIRECTORY]
 
 Tells where private copies of libraries are kept (for programs that name no
 directory: multipy/ in the user's cache directory), how many there are, their
@@ -94,6 +94,6 @@ that they need.
 Limits are kept in the directory, for all programs that use it. What running
 programs have in use stays, also where that alone is more.
 )",
-                               /*makesInterpreters=*/false, cache};
+    /*makesInterpreters=*/false, cache};
 
 }  // namespace multipy::tools

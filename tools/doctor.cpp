@@ -12,15 +12,15 @@
 #include "loader/loaded_objects.h"
 #include "multipy/runtime/Exception.h"
 #include "multipy/runtime/environment.h"
-#include "runtime/embedded_interpreter.h"
-#include "runtime/python_installation.h"
+#include "runtime/environment/python_installation.h"
+#include "runtime/interpreter/embedded_interpreter.h"
 #include "tools/command.h"
 #include "tools/isolation_text.h"
 #include "tools/options.h"
 #include "tools/sizes.h"
 #include "tools/tool_modules.h"
 #include "tools_config.h"
-#include "torch/supported_torch.h"
+#include "torch_bridge/symbols/supported_torch.h"
 
 namespace multipy::tools {
 namespace {

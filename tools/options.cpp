@@ -21,7 +21,8 @@ const OptionRule& ruleOf(std::string_view name, const std::vector<OptionRule>& r
 }  // namespace
 
 const std::vector<OptionRule> kEnvironmentOptions = {
-    {"--python"}, {"--cache"}, {"--private"}, {"--shared"}, {"--isolated", false}, {"--slim-torch", false}};
+    {"--python"}, {"--cache"},           {"--private"},
+    {"--shared"}, {"--isolated", false}, {"--slim-torch", false}};
 
 const std::string_view kEnvironmentHelp =
     R"(  --python PREFIX    a venv, conda environment or Python prefix

@@ -24,7 +24,7 @@ class Interrupts {
     if (::pipe(ends_.data()) != 0)
       throw std::system_error(errno, std::system_category(), "cannot make a pipe");
     thread_ = std::thread([this] { handOn(); });
-    struct sigaction action{};
+    struct sigaction action {};
     action.sa_handler = [](int) {
       const char byte = 'i';
       [[maybe_unused]] const auto written = ::write(ends_[1], &byte, 1);
@@ -55,7 +55,7 @@ class Interrupts {
 
   static inline std::array<int, 2> ends_{-1, -1};  // what a signal handler can reach
   const runtime::Interpreter& interpreter_;
-  struct sigaction before_{};
+  struct sigaction before_ {};
   std::thread thread_;
 };
 

@@ -4,7 +4,7 @@
 #include <system_error>
 #include <thread>
 
-#include "loader/file_io.h"
+#include "base/file_io.h"
 #include "multipy/runtime/Exception.h"
 #include "tools/command.h"
 #include "tools/options.h"
@@ -53,8 +53,8 @@ Program programOf(const Options& options) {
 int writeLabelled(std::size_t interpreter, runtime::OutputStream stream, std::string_view line) {
   std::string text = "[" + std::to_string(interpreter) + "] ";
   text.append(line).push_back('\n');
-  return loader::writeAll(
-      stream == runtime::OutputStream::Stdout ? STDOUT_FILENO : STDERR_FILENO, text);
+  return base::writeAll(stream == runtime::OutputStream::Stdout ? STDOUT_FILENO : STDERR_FILENO,
+                        text);
 }
 
 int runIn(const runtime::InterpreterManager& manager, std::size_t index, const Program& program) {

@@ -30,8 +30,8 @@ std::vector<int64_t> shapeOf(const std::string& text) {
 at::IValue another(const at::IValue& value) {
   if (value.isTensor()) {
     const at::Tensor& numbers = value.toTensor();
-    return at::from_blob(numbers.data_ptr(), numbers.sizes(), [numbers](void*) {},
-                         numbers.options());
+    return at::from_blob(
+        numbers.data_ptr(), numbers.sizes(), [numbers](void*) {}, numbers.options());
   }
   return value.isList() ? value.deepcopy() : value;
 }

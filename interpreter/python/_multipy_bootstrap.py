@@ -137,7 +137,7 @@ def _execute_torch(loader, module):
     """Without garbage collections, a tenth of the import's time: it makes a quarter of a
     million objects that stay, and CPython looks through all of them again and again
     meanwhile. And without the source lines that it looks at and leaves
-    (interpreter/source_lines.h)."""
+    (interpreter/cpython/source_lines.h)."""
     # Before torch's code is on the stack: what it initialises may import this again.
     import threading  # noqa: F401
 
@@ -196,7 +196,7 @@ def _take_for_old():
 def leave_signals_alone():
     """Importing _signal above made Python believe that SIGINT is its own.
 
-    The host kept it from telling the kernel (interpreter/signals.h); this tells
+    The host kept it from telling the kernel (interpreter/libc/signals.h); this tells
     Python, so that it does not "restore" the signal when it ends.
     """
     if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
@@ -205,7 +205,7 @@ def leave_signals_alone():
 
 def reload_environment_as_it_is():
     """os.reload_environ (CPython 3.14 and later) reads a variable that has to be brought up
-    to date first (interpreter/process_environment.cpp)."""
+    to date first (interpreter/libc/environment_variables.cpp)."""
     import os
 
     create = getattr(os, "_create_environ", None)
@@ -220,7 +220,7 @@ def reload_environment_as_it_is():
 
 
 def know_real_paths():
-    """os.path.realpath() of a path that is real already, sooner (interpreter/real_paths.h)."""
+    """os.path.realpath() of a path that is real already, sooner (interpreter/cpython/real_paths.h)."""
     posixpath = sys.modules.get("posixpath")
     if posixpath is None:  # nobody has imported os: without site
         return
@@ -248,7 +248,7 @@ def check_standard_library():
     its executable that ours looks for in files. Better refused now than at some import, but
     not looked for by each interpreter: it takes some 4 % of a bare one's start."""
     where = f"the standard library in {sys.path!a}"
-    if _multipy_host.is_known(where):
+    if _multipy_host.has_fact(where):
         return
     missing = [
         name
@@ -262,7 +262,7 @@ def check_standard_library():
             "built for: this installation has them inside its own executable. Build multipy "
             "for it, or choose an environment made from a Python that is built alike"
         )
-    _multipy_host.make_known(where)
+    _multipy_host.publish_fact(where)
 
 
 def start(extra_paths):

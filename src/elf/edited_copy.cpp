@@ -41,9 +41,7 @@
 //     another name, and so another definition. It loses its version, which was
 //     one of the library that it was meant for.
 //   - A definition that shall no longer be found is made into a reference.
-//   - An STB_GNU_UNIQUE definition gets another name with the same hash, so its
-//     place in the hash table stays right (unique_names.h). The relocations that
-//     refer to it go by its index and do not notice.
+//   - An STB_GNU_UNIQUE definition becomes a weak one.
 //   - A Verneed record follows the DT_NEEDED that it belongs to, and is taken
 //     out of its chain if that is dropped (library_names.h).
 //
@@ -88,10 +86,6 @@ class Editor {
 
  private:
   void plan() {
-    if (edits_.unique == UniqueSymbols::Rename && edits_.uniqueSalt == 0)
-      throw runtime::InvalidArgument("editing a copy of " + original_.name() +
-                                     ": uniqueSalt is 0, which changes no name; give each "
-                                     "interpreter a number of its own from 1 on");
     if (original_.segments().size() + 1 >= PN_XNUM)
       fail(original_.name(), "e_phnum", original_.segments().size(),
            "room for one more below 0xffff (PN_XNUM)");
@@ -274,8 +268,8 @@ EditedCopy edit(const SharedObject& original, const Edits& edits) {
 
 std::vector<FileRange> rangesEditedInPlace(const SharedObject& original) {
   std::vector<FileRange> ranges{{0, sizeof(Elf64_Ehdr)}};
-  for (const auto table : {original.symbolTable(), original.versionTable(),
-                           sectionHeaderTable(original.bytes())}) {
+  for (const auto table :
+       {original.symbolTable(), original.versionTable(), sectionHeaderTable(original.bytes())}) {
     if (table.empty()) continue;
     const auto begin = static_cast<uint64_t>(table.data() - original.bytes().data());
     ranges.push_back({begin, begin + table.size()});

@@ -20,18 +20,11 @@
 
 namespace multipy::elf {
 
-/// What becomes of STB_GNU_UNIQUE definitions. Kept as they are, glibc would
-/// join them across copies (and never unload the copy that came first).
-enum class UniqueSymbols {
-  /// Renamed to another string with the same hash, derived from `uniqueSalt`:
-  /// unique among the copies that share the salt, separate from all others.
-  /// Falls back to Weaken where no such name exists (see unique_names.h).
-  Rename,
-  /// STB_GNU_UNIQUE becomes STB_WEAK.
-  Weaken,
-  Keep,
-};
-
+/// What a copy differs in from its original. One thing it always differs in: STB_GNU_UNIQUE
+/// definitions become weak ones. glibc would join them across copies, and would never unload the
+/// copy that came first, nor what it needs. (Renamed to other names they would be each
+/// interpreter's own as well, but still never unloaded.) As weak ones they are found in the scope
+/// of each library, as all its other symbols are.
 struct Edits {
   std::string soname{};                         // new DT_SONAME; empty: as it was
   std::vector<std::string> neededFirst{};       // DT_NEEDED put before all others
@@ -48,20 +41,11 @@ struct Edits {
   /// DT_SYMBOLIC: what the copy defines itself, it finds itself, and not what the
   /// program or one of its libraries defines under that name.
   bool ownDefinitionsFirst = false;
-  UniqueSymbols unique = UniqueSymbols::Rename;
-  uint32_t uniqueSalt = 0;  // > 0 for Rename
-  /// Asked, unless `unique` is Keep, for the name of each STB_GNU_UNIQUE
-  /// definition: true if a shared library that the copy needs defines it too.
-  /// There is one such object in the process, then, and the copy's definition
-  /// is withdrawn in favour of it. Empty: none is.
-  std::function<bool(std::string_view)> uniqueShared{};
 };
 
 struct EditReport {
   std::vector<std::string> renamed;  // old names of the symbols renamed, sorted, each once
-  uint32_t uniqueRenamed = 0;
   uint32_t uniqueWeakened = 0;
-  uint32_t uniqueShared = 0;
 };
 
 struct EditedCopy {

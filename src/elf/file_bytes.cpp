@@ -42,7 +42,7 @@ class Descriptor {
 FileBytes FileBytes::map(const std::filesystem::path& file) {
   const Descriptor descriptor(file);
   if (descriptor < 0) failWithErrno(file, "open");
-  struct stat status{};
+  struct stat status {};
   if (::fstat(descriptor, &status) != 0) failWithErrno(file, "get the size of");
   if (!S_ISREG(status.st_mode))
     throw runtime::LoadError("cannot read the shared object " + file.string() +

@@ -1,11 +1,9 @@
 #include "elf/symbol_edits.h"
 
 #include <algorithm>
-#include <optional>
 #include <string>
 
 #include "elf/checked_bytes.h"
-#include "elf/unique_names.h"
 
 namespace multipy::elf {
 namespace {
@@ -39,8 +37,7 @@ class Planner {
         edits_(edits),
         droppedVersions_(droppedVersions),
         strings_(strings),
-        report_(report),
-        hash_(original.has(DT_GNU_HASH) ? SymbolHash::Gnu : SymbolHash::SysV) {}
+        report_(report) {}
 
   std::vector<SymbolEdit> plan() {
     for (uint32_t i = 1; i < original_.symbolCount(); ++i) {
@@ -88,26 +85,9 @@ class Planner {
       rename(edit, name, renamed->second);
       return true;
     }
-    return unique && edits_.unique != UniqueSymbols::Keep && editUnique(edit, name);
-  }
-
-  bool editUnique(SymbolEdit& edit, std::string_view name) {
-    if (edits_.uniqueShared && edits_.uniqueShared(name)) {
-      withdrawDefinition(edit.entry);
-      edit.dropVersion = true;
-      ++report_.uniqueShared;
-      return true;
-    }
-    const auto newName = edits_.unique == UniqueSymbols::Rename
-                             ? sameHashName(name, edits_.uniqueSalt, hash_)
-                             : std::nullopt;
-    if (newName) {
-      edit.entry.st_name = strings_.add(*newName);
-      ++report_.uniqueRenamed;
-    } else {
-      edit.entry.st_info = withBinding(edit.entry.st_info, STB_WEAK);
-      ++report_.uniqueWeakened;
-    }
+    if (!unique) return false;
+    edit.entry.st_info = withBinding(edit.entry.st_info, STB_WEAK);
+    ++report_.uniqueWeakened;
     return true;
   }
 
@@ -123,7 +103,6 @@ class Planner {
   const std::vector<uint16_t>& droppedVersions_;
   DynamicStrings& strings_;
   EditReport& report_;
-  const SymbolHash hash_;  // the one that glibc uses where there are both
   std::vector<SymbolEdit> result_;
 };
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <system_error>
 
+#include "base/file_descriptor.h"
 #include "loader/cache_entries.h"
-#include "loader/file_descriptor.h"
 #include "multipy/runtime/Exception.h"
 
 namespace multipy::loader {
@@ -16,7 +16,7 @@ namespace {
 template <typename Work>
 CacheContents withEach(const std::filesystem::path& directory, const char* doing, Work&& work) {
   CacheContents contents;
-  const FileDescriptor cache(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const base::FileDescriptor cache(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!cache && errno == ENOENT) return contents;
   try {
     if (!cache) throw std::system_error(errno, std::system_category(), "open it");

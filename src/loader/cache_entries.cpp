@@ -14,7 +14,7 @@
 #include <string_view>
 #include <system_error>
 
-#include "loader/file_descriptor.h"
+#include "base/file_descriptor.h"
 #include "loader/trusted_directory.h"
 
 namespace multipy::loader {
@@ -33,7 +33,7 @@ bool isGone(int error) { return error == ENOENT || error == ENOTDIR || error == 
 /// The names in a directory, without "." and "..".
 class Listing {
  public:
-  explicit Listing(FileDescriptor directory) : open_(::fdopendir(directory.get())) {
+  explicit Listing(base::FileDescriptor directory) : open_(::fdopendir(directory.get())) {
     if (open_) directory.release();  // closedir() closes it
   }
   explicit operator bool() const noexcept { return open_ != nullptr; }
@@ -63,7 +63,7 @@ std::string pathOf(const std::string& digest) { return shardOf(digest) + "/" + d
 
 /// False if the entry has gone.
 bool measure(int shard, CacheEntry& entry) {
-  FileDescriptor directory(::openat(shard, entry.digest.c_str(), kDirectory));
+  base::FileDescriptor directory(::openat(shard, entry.digest.c_str(), kDirectory));
   struct stat status;
   if (!directory || ::fstat(directory.get(), &status)) {
     if (isGone(errno)) return false;
@@ -80,7 +80,7 @@ bool measure(int shard, CacheEntry& entry) {
 }
 
 void listShard(int cache, const std::string& name, std::vector<CacheEntry>& found) {
-  FileDescriptor shard(::openat(cache, name.c_str(), kDirectory));
+  base::FileDescriptor shard(::openat(cache, name.c_str(), kDirectory));
   if (!shard && isGone(errno)) return;
   if (!shard) failWith(errno, "open the directory " + name);
   Listing names(std::move(shard));
@@ -97,7 +97,7 @@ void listShard(int cache, const std::string& name, std::vector<CacheEntry>& foun
 
 std::vector<CacheEntry> listEntries(int cache) {
   std::vector<CacheEntry> found;
-  FileDescriptor again(::openat(cache, ".", kDirectory));
+  base::FileDescriptor again(::openat(cache, ".", kDirectory));
   if (!again) failWith(errno, "open the directory");
   Listing shards(std::move(again));
   if (!shards) failWith(errno, "read the directory");
@@ -125,9 +125,9 @@ void renewLastUse(int entry) {
 }
 
 bool throwAway(int cache, const std::string& digest) {
-  FileDescriptor shard(::openat(cache, shardOf(digest).c_str(), kDirectory));
+  base::FileDescriptor shard(::openat(cache, shardOf(digest).c_str(), kDirectory));
   if (!shard && isGone(errno)) return false;
-  FileDescriptor temporary = openOwn(cache, kTemporaryDirectory, true);
+  base::FileDescriptor temporary = openOwn(cache, kTemporaryDirectory, true);
   if (!shard || !temporary) failWith(errno, "open a directory of the cache");
   const std::string name = uniqueName();
   if (::renameat(shard.get(), digest.c_str(), temporary.get(), name.c_str())) {
@@ -147,7 +147,7 @@ std::string uniqueName() {
 }
 
 void removeTemporary(int temporary, const std::string& name) {
-  FileDescriptor directory(::openat(temporary, name.c_str(), kDirectory));
+  base::FileDescriptor directory(::openat(temporary, name.c_str(), kDirectory));
   if (!directory) {
     ::unlinkat(temporary, name.c_str(), 0);
     return;
@@ -158,13 +158,13 @@ void removeTemporary(int temporary, const std::string& name) {
   ::unlinkat(temporary, name.c_str(), AT_REMOVEDIR);
 }
 
-void removeLeftBehind(int cache) {
-  FileDescriptor temporary = openOwn(cache, kTemporaryDirectory, false);
+void removeAbandoned(int cache) {
+  base::FileDescriptor temporary = openOwn(cache, kTemporaryDirectory, false);
   if (!temporary) return;
   Listing names(std::move(temporary));
   if (!names) return;
   while (const char* name = names.next()) {
-    FileDescriptor entry(::openat(names.descriptor(), name, kDirectory));
+    base::FileDescriptor entry(::openat(names.descriptor(), name, kDirectory));
     // Its writer lives, or we cannot know (no file descriptor is left).
     if (entry ? ::flock(entry.get(), LOCK_EX | LOCK_NB) : errno != ENOTDIR && errno != ELOOP)
       continue;

@@ -24,7 +24,7 @@ namespace multipy::loader {
 inline constexpr const char* kTemporaryDirectory = "tmp";
 
 struct CacheEntry {
-  std::string digest;       // its name
+  std::string digest;        // its name
   std::uintmax_t bytes = 0;  // of its files
   std::int64_t lastUse = 0;  // seconds since the epoch
 };
@@ -54,6 +54,6 @@ std::string uniqueName();
 void removeTemporary(int temporary, const std::string& name);
 
 /// Removes from tmp/ what processes have left there that were killed.
-void removeLeftBehind(int cache);
+void removeAbandoned(int cache);
 
 }  // namespace multipy::loader

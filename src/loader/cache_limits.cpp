@@ -11,8 +11,8 @@
 #include <string_view>
 #include <system_error>
 
-#include "loader/file_descriptor.h"
-#include "loader/file_io.h"
+#include "base/file_descriptor.h"
+#include "base/file_io.h"
 #include "loader/trusted_directory.h"
 #include "multipy/runtime/Exception.h"
 
@@ -30,10 +30,15 @@ struct Unit {
 };
 
 // The largest first, for textOf().
-constexpr Unit kSizes[] = {
-    {"TiB", std::uintmax_t{1} << 40}, {"TB", 1'000'000'000'000}, {"GiB", 1 << 30},
-    {"GB", 1'000'000'000},            {"MiB", 1 << 20},          {"MB", 1'000'000},
-    {"KiB", 1 << 10},                 {"kB", 1'000},             {"B", 1}};
+constexpr Unit kSizes[] = {{"TiB", std::uintmax_t{1} << 40},
+                           {"TB", 1'000'000'000'000},
+                           {"GiB", 1 << 30},
+                           {"GB", 1'000'000'000},
+                           {"MiB", 1 << 20},
+                           {"MB", 1'000'000},
+                           {"KiB", 1 << 10},
+                           {"kB", 1'000},
+                           {"B", 1}};
 constexpr Unit kTimes[] = {{"d", 24 * 3600}, {"h", 3600}, {"min", 60}, {"s", 1}};
 constexpr std::uintmax_t kLongestAge = std::uintmax_t{100} * 366 * 24 * 3600;
 
@@ -73,10 +78,11 @@ bool parseFile(std::string_view text, CacheLimits& limits) {
 }
 
 [[noreturn]] void failToRead(const std::filesystem::path& directory, const std::string& found) {
-  throw runtime::CacheError("cannot read the limits of the cache of copies in " +
-                            (directory / kLimits).string() + ": " + found +
-                            "; expected \"size 10GiB\" and \"age 30d\" on two lines: remove the "
-                            "file, or have it written anew by multipy cache --limit 10GiB --max-age 30d");
+  throw runtime::CacheError(
+      "cannot read the limits of the cache of copies in " + (directory / kLimits).string() + ": " +
+      found +
+      "; expected \"size 10GiB\" and \"age 30d\" on two lines: remove the "
+      "file, or have it written anew by multipy cache --limit 10GiB --max-age 30d");
 }
 
 [[noreturn]] void failToWrite(const std::filesystem::path& directory, const std::string& why) {
@@ -88,10 +94,10 @@ bool parseFile(std::string_view text, CacheLimits& limits) {
 int writeFile(int cache, const std::string& text) {
   // One writer at a time; what one has left that was killed is overwritten.
   if (::flock(cache, LOCK_EX)) return errno;
-  FileDescriptor file(::openat(cache, kNewLimits,
-                               O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600));
+  base::FileDescriptor file(
+      ::openat(cache, kNewLimits, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (!file) return errno;
-  if (const int error = writeAll(file.get(), text)) return error;
+  if (const int error = base::writeAll(file.get(), text)) return error;
   if (::fsync(file.get()) || !file.close()) return errno;
   return ::renameat(cache, kNewLimits, cache, kLimits) ? errno : 0;
 }
@@ -99,18 +105,18 @@ int writeFile(int cache, const std::string& text) {
 }  // namespace
 
 CacheLimits cacheLimits(const std::filesystem::path& directory) {
-  const FileDescriptor cache(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const base::FileDescriptor cache(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!cache && errno == ENOENT) return {};
   if (!cache) failToRead(directory, std::system_category().message(errno));
   return cacheLimits(cache.get(), directory);
 }
 
 CacheLimits cacheLimits(int cache, const std::filesystem::path& directory) {
-  const FileDescriptor file(
+  const base::FileDescriptor file(
       ::openat(cache, kLimits, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (!file && errno == ENOENT) return {};
   if (!file) failToRead(directory, std::system_category().message(errno));
-  const auto text = readAll(file.get(), kLongestText);
+  const auto text = base::readAll(file.get(), kLongestText);
   if (!text) failToRead(directory, "it cannot be read, or is too long");
   CacheLimits limits;
   if (!parseFile(*text, limits)) failToRead(directory, "found \"" + *text + "\"");
@@ -119,7 +125,7 @@ CacheLimits cacheLimits(int cache, const std::filesystem::path& directory) {
 
 void setCacheLimits(const std::filesystem::path& directory, const CacheLimits& limits) {
   std::string why;
-  const FileDescriptor cache = openTrusted(std::filesystem::absolute(directory), why);
+  const base::FileDescriptor cache = openTrusted(std::filesystem::absolute(directory), why);
   if (!cache) failToWrite(directory, why);
   if (const int error = writeFile(cache.get(), fileText(limits)))
     failToWrite(directory, std::system_category().message(error));

@@ -13,10 +13,10 @@
 #include <system_error>
 #include <vector>
 
+#include "base/file_descriptor.h"
 #include "loader/cache_entries.h"
 #include "loader/cache_limits.h"
 #include "loader/copies_in_use.h"
-#include "loader/file_descriptor.h"
 #include "multipy/runtime/Exception.h"
 
 namespace multipy::loader {
@@ -58,7 +58,7 @@ class Turn {
   void done() const { ::futimens(file_.get(), nullptr); }
 
  private:
-  FileDescriptor file_;
+  base::FileDescriptor file_;
   bool taken_ = false;
 };
 
@@ -106,14 +106,15 @@ CacheContents trim(int cache, const CacheLimits& limits) {
 }  // namespace
 
 CacheContents trimCache(const std::filesystem::path& directory) {
-  const FileDescriptor cache(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const base::FileDescriptor cache(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!cache && errno == ENOENT) return {};
   try {
     if (!cache) throw std::system_error(errno, std::system_category(), "open it");
     return trim(cache.get(), cacheLimits(cache.get(), directory));
   } catch (const std::system_error& error) {
     throw runtime::CacheError("cannot trim the cache of copies " + directory.string() + ": " +
-                              error.what() + "; expected a directory of this user's with all rights");
+                              error.what() +
+                              "; expected a directory of this user's with all rights");
   }
 }
 

@@ -13,8 +13,8 @@ namespace {
 
 constexpr const char* kInUse = "in-use";
 
-FileDescriptor openInUse(int cache, int access) {
-  return FileDescriptor(
+base::FileDescriptor openInUse(int cache, int access) {
+  return base::FileDescriptor(
       ::openat(cache, kInUse, access | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600));
 }
 
@@ -55,8 +55,6 @@ bool CopiesOfOthers::lock(const std::string& digest) {
   return errno != EAGAIN && errno != EACCES;  // there are no such locks here, for any program
 }
 
-void CopiesOfOthers::release(const std::string& digest) {
-  setLock(file_.get(), F_UNLCK, digest);
-}
+void CopiesOfOthers::release(const std::string& digest) { setLock(file_.get(), F_UNLCK, digest); }
 
 }  // namespace multipy::loader

@@ -19,7 +19,7 @@
 
 #include <string>
 
-#include "loader/file_descriptor.h"
+#include "base/file_descriptor.h"
 
 namespace multipy::loader {
 
@@ -31,7 +31,7 @@ class CopiesInUse {
   void add(int cache, const std::string& digest);
 
  private:
-  FileDescriptor file_;
+  base::FileDescriptor file_;
 };
 
 /// For one that throws entries away. Not for several threads at once.
@@ -45,7 +45,7 @@ class CopiesOfOthers {
   void release(const std::string& digest);
 
  private:
-  FileDescriptor file_;
+  base::FileDescriptor file_;
 };
 
 }  // namespace multipy::loader

@@ -82,7 +82,7 @@ class CopiesOfAll {
     return lists_[std::hash<std::string_view>()(copy) % kLists];
   }
 
-  std::mutex mutex_;                               // of those who change something
+  std::mutex mutex_;  // of those who change something
   std::array<std::atomic<Entry*>, kLists> lists_{};
 };
 
@@ -125,7 +125,7 @@ class CopyNames {
  private:
   mutable std::mutex mutex_;
   std::map<std::string, std::string> originals_;  // by path
-  std::map<std::string, std::string> sonames_;                 // soname → original's file name
+  std::map<std::string, std::string> sonames_;    // soname → original's file name
 };
 
 }  // namespace multipy::loader

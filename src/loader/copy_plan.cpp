@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "loader/blake2b.h"
+#include "base/blake2b.h"
 #include "loader/c_api_names.h"
 #include "loader/loaded_objects.h"
 
@@ -13,13 +13,6 @@ namespace {
 /// To be raised whenever elf::edit() writes other bytes for the same edits, or a
 /// rename is decided upon that the key does not tell.
 constexpr int kEditorVersion = 1;
-
-/// STB_GNU_UNIQUE symbols become weak ones. Renamed, they would stay unique
-/// inside one interpreter, but glibc never unloads a library that defines a
-/// unique symbol, nor what it needs: no interpreter that has imported an
-/// extension written in C++ could be unloaded. As weak symbols they are found
-/// in the scope of each library, as all its other symbols are.
-constexpr elf::UniqueSymbols kUniqueSymbols = elf::UniqueSymbols::Weaken;
 
 using Names = std::set<std::string, std::less<>>;
 
@@ -95,23 +88,13 @@ class KeyText {
     lines("dropped", edits.neededDropped);
     line("origin", edits.origin);
     lines("defined", edits.renameDefined);
-    line("own definitions first", edits.ownDefinitionsFirst ? "yes" : "no");
-    line("unique", std::to_string(static_cast<int>(edits.unique)));
-    return line("salt", std::to_string(edits.uniqueSalt));
+    return line("own definitions first", edits.ownDefinitionsFirst ? "yes" : "no");
   }
   std::string take() { return std::move(text_); }
 
  private:
   std::string text_;
 };
-
-elf::Edits commonEdits(std::string soname, const SpaceNames& space) {
-  elf::Edits edits;
-  edits.soname = std::move(soname);
-  edits.unique = kUniqueSymbols;
-  edits.uniqueSalt = space.uniqueSalt;
-  return edits;
-}
 
 }  // namespace
 
@@ -120,12 +103,12 @@ std::string copySoname(const Library& library, const SpaceNames& space) {
   // different contents: the digest keeps them apart.
   const std::string identity = library.file.string() + "\n" + library.identity.text();
   return library.file.filename().string() + ".multipy" + space.label + "-" +
-         Blake2b::digest(identity).substr(0, 16);
+         base::Blake2b::digest(identity).substr(0, 16);
 }
 
 CopyPlan planCopy(const Library& library, const SpaceNames& space,
                   const LibraryAdapter::Renames& renames, const std::vector<std::string>& members) {
-  CopyPlan plan{commonEdits(library.copySoname, space), {}};
+  CopyPlan plan{elf::Edits{.soname = library.copySoname}, {}};
   plan.edits.origin = library.requester.directory;
   plan.edits.neededFirst = {space.interpreterSoname};
   plan.edits.neededFirst.insert(plan.edits.neededFirst.end(), members.begin(), members.end());
@@ -162,7 +145,7 @@ CopyPlan planCopy(const Library& library, const SpaceNames& space,
 }
 
 CopyPlan planInterpreter(const SpaceNames& space, const std::string& contents) {
-  CopyPlan plan{commonEdits(space.interpreterSoname, space), {}};
+  CopyPlan plan{elf::Edits{.soname = space.interpreterSoname}, {}};
   plan.key = KeyText().line("interpreter", contents).edits(plan.edits).take();
   return plan;
 }

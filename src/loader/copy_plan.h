@@ -8,8 +8,8 @@
 
 #include "elf/edited_copy.h"
 #include "loader/interpreter_names.h"
+#include "loader/library_adapter.h"
 #include "loader/library_graph.h"
-#include "loader/private_space.h"
 
 namespace multipy::loader {
 
@@ -18,7 +18,6 @@ struct SpaceNames {
   /// Part of each soname: "3", or "3.1" where copies that could not be unloaded
   /// are left from an earlier space in slot 3, which must not be met again.
   std::string label;
-  uint32_t uniqueSalt = 0;
   std::string interpreterSoname;
   const InterpreterNames* interpreter = nullptr;
 };

@@ -45,10 +45,10 @@
 #include <system_error>
 #include <utility>
 
-#include "loader/blake2b.h"
+#include "base/blake2b.h"
+#include "base/file_descriptor.h"
+#include "base/file_io.h"
 #include "loader/cache_entries.h"
-#include "loader/file_descriptor.h"
-#include "loader/file_io.h"
 #include "loader/trusted_directory.h"
 #include "multipy/runtime/Exception.h"
 
@@ -66,9 +66,9 @@ constexpr const char* kFormat = "multipy copy 1";
 
 const std::string& bootId() {
   static const std::string id = [] {
-    FileDescriptor file(::open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC));
+    base::FileDescriptor file(::open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC));
     // Without one (no /proc), no stamp fits that was made by another process.
-    return (file ? readAll(file.get(), 100) : std::nullopt)
+    return (file ? base::readAll(file.get(), 100) : std::nullopt)
         .value_or("process " + std::to_string(::getpid()) + "\n");
   }();
   return id;
@@ -88,7 +88,7 @@ std::string verifiedText(const std::string& digest, const struct stat& status) {
 }
 
 std::string digestOfFile(int file) {
-  Blake2b hash;
+  base::Blake2b hash;
   std::array<std::byte, 1 << 16> buffer;
   for (off_t at = 0;;) {
     const ssize_t got = ::pread(file, buffer.data(), buffer.size(), at);
@@ -100,23 +100,23 @@ std::string digestOfFile(int file) {
   }
 }
 
-FileDescriptor openOwnFile(int directory, const std::string& name, struct stat& status) {
-  FileDescriptor file(
+base::FileDescriptor openOwnFile(int directory, const std::string& name, struct stat& status) {
+  base::FileDescriptor file(
       ::openat(directory, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (!file || ::fstat(file.get(), &status)) return {};
   const bool ours = S_ISREG(status.st_mode) && status.st_uid == ::geteuid() &&
                     !(status.st_mode & (S_IWGRP | S_IWOTH));
-  return ours ? std::move(file) : FileDescriptor();
+  return ours ? std::move(file) : base::FileDescriptor();
 }
 
 /// Others may be renewing the stamp too; a rename leaves one of the texts. That
 /// it cannot be written is no error: the contents have just been found right.
 void renewStamp(int directory, const std::string& text) {
   const std::string name = "." + uniqueName();
-  FileDescriptor file(
+  base::FileDescriptor file(
       ::openat(directory, name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
   if (!file) return;
-  if (writeAll(file.get(), text) == 0 &&
+  if (base::writeAll(file.get(), text) == 0 &&
       ::renameat(directory, name.c_str(), directory, kVerified) == 0) {
     return;
   }
@@ -128,12 +128,14 @@ enum class Check { Stamp, Contents };
 
 bool isGood(int shard, const std::string& digest, const std::string& fileName,
             Check by = Check::Stamp) {
-  FileDescriptor entry = openOwn(shard, digest, false);
+  base::FileDescriptor entry = openOwn(shard, digest, false);
   struct stat status, ignored;
-  FileDescriptor copy = entry ? openOwnFile(entry.get(), fileName, status) : FileDescriptor();
-  FileDescriptor check = copy ? openOwnFile(entry.get(), kVerified, ignored) : FileDescriptor();
+  base::FileDescriptor copy =
+      entry ? openOwnFile(entry.get(), fileName, status) : base::FileDescriptor();
+  base::FileDescriptor check =
+      copy ? openOwnFile(entry.get(), kVerified, ignored) : base::FileDescriptor();
   if (!check) return false;
-  const auto text = readAll(check.get(), 1000);
+  const auto text = base::readAll(check.get(), 1000);
   const std::string start = std::string(kFormat) + "\n";
   if (!text || text->compare(0, start.size(), start) != 0) return false;
   const std::string written =
@@ -162,13 +164,13 @@ class DiskCopy final : public CachedCopy {
   }
 
  private:
-  static FileDescriptor openAt(const std::filesystem::path& directory) {
-    return FileDescriptor(
+  static base::FileDescriptor openAt(const std::filesystem::path& directory) {
+    return base::FileDescriptor(
         ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   }
   bool isGoodBy(Check check) const {
     const auto entry = path_.parent_path();
-    const FileDescriptor shard = openAt(entry.parent_path());
+    const base::FileDescriptor shard = openAt(entry.parent_path());
     return shard && isGood(shard.get(), entry.filename(), path_.filename(), check);
   }
 
@@ -207,13 +209,13 @@ class Draft {
 
   void write(const std::string& fileName, std::span<const std::byte> bytes) {
     struct stat status;
-    FileDescriptor copy = create(fileName, 0500);
-    if (int error = writeAll(copy.get(), bytes)) failWith(error, "write");
+    base::FileDescriptor copy = create(fileName, 0500);
+    if (int error = base::writeAll(copy.get(), bytes)) failWith(error, "write");
     if (::fstat(copy.get(), &status)) failWith(errno, "stat");
     if (!copy.close()) failWith(errno, "close");
-    FileDescriptor check = create(kVerified, 0600);
-    const std::string text = verifiedText(Blake2b::digest(bytes), status);
-    if (int error = writeAll(check.get(), text)) failWith(error, "write");
+    base::FileDescriptor check = create(kVerified, 0600);
+    const std::string text = verifiedText(base::Blake2b::digest(bytes), status);
+    if (int error = base::writeAll(check.get(), text)) failWith(error, "write");
     if (!check.close()) failWith(errno, "close");
   }
 
@@ -235,14 +237,14 @@ class Draft {
   }
 
  private:
-  FileDescriptor create(const std::string& name, mode_t mode) {
-    FileDescriptor file(
+  base::FileDescriptor create(const std::string& name, mode_t mode) {
+    base::FileDescriptor file(
         ::openat(directory_.get(), name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
     if (!file) failWith(errno, "create " + name);
     return file;
   }
 
-  FileDescriptor temporary_, directory_;
+  base::FileDescriptor temporary_, directory_;
   std::string name_;
   bool published_ = false;
 };
@@ -251,7 +253,7 @@ void store(int cache, const std::string& digest, const std::string& fileName,
            std::span<const std::byte> bytes) {
   Draft draft(cache);
   draft.write(fileName, bytes);
-  FileDescriptor shard = openOwn(cache, digest.substr(0, 2), true);
+  base::FileDescriptor shard = openOwn(cache, digest.substr(0, 2), true);
   if (!shard) failWith(errno, "open " + digest.substr(0, 2));
   if (::flock(shard.get(), LOCK_EX)) failWith(errno, "lock a directory");
   if (isGood(shard.get(), digest, fileName)) return;  // another writer was faster
@@ -263,11 +265,11 @@ void store(int cache, const std::string& digest, const std::string& fileName,
 /// from it. Throws CacheError if it cannot be used.
 std::filesystem::path realCacheDirectory(const std::filesystem::path& directory) {
   std::string why;
-  FileDescriptor cache = openTrusted(directory, why);
+  base::FileDescriptor cache = openTrusted(directory, why);
   if (!cache) {
     throw runtime::CacheError("cannot keep private copies in " + directory.string() + ": " + why);
   }
-  removeLeftBehind(cache.get());
+  removeAbandoned(cache.get());
   std::error_code failed;
   auto real = std::filesystem::canonical(directory, failed);
   if (failed) {
@@ -300,7 +302,7 @@ void checkFileName(const std::string& name) {
 DiskCopies::DiskCopies(const std::filesystem::path& directory)
     : directory_(realCacheDirectory(directory)) {
   std::string why;
-  const FileDescriptor cache = openTrusted(directory_, why);
+  const base::FileDescriptor cache = openTrusted(directory_, why);
   if (cache) trimming_.opened(cache.get(), directory_);
 }
 
@@ -312,14 +314,14 @@ void DiskCopies::markInUse(int cache, const std::string& digest) {
 std::shared_ptr<CachedCopy> DiskCopies::get(const std::string& key, const std::string& fileName,
                                             const std::function<std::vector<std::byte>()>& make) {
   checkFileName(fileName);
-  const std::string digest = Blake2b::digest(key);
+  const std::string digest = base::Blake2b::digest(key);
   const auto path = directory_ / digest.substr(0, 2) / digest / fileName;
   std::string why;
   // Opened anew each time: somebody may have removed the directory meanwhile.
-  FileDescriptor cache = openTrusted(directory_, why);
+  base::FileDescriptor cache = openTrusted(directory_, why);
   if (cache) {
     markInUse(cache.get(), digest);  // before it is looked at, so that it cannot go behind that
-    FileDescriptor shard = openOwn(cache.get(), digest.substr(0, 2), false);
+    base::FileDescriptor shard = openOwn(cache.get(), digest.substr(0, 2), false);
     if (shard && isGood(shard.get(), digest, fileName)) return std::make_shared<DiskCopy>(path);
   }
   std::vector<std::byte> bytes = make();
@@ -338,7 +340,8 @@ std::shared_ptr<CachedCopy> DiskCopies::get(const std::string& key, const std::s
     std::lock_guard lock(mutex_);
     why_ = why;
   }
-  return memory_.get(key, fileName, [&] { return std::move(bytes); }, why);
+  return memory_.get(
+      key, fileName, [&] { return std::move(bytes); }, why);
 }
 
 std::string DiskCopies::whyInMemory() const {

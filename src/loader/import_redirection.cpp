@@ -57,7 +57,7 @@ class LoadedObject {
       for (const ElfW(Rela) & relocation : table) {
         const auto type = ELF64_R_TYPE(relocation.r_info);
         if (type != kJumpSlot && type != kGlobDat) continue;
-        const ElfW(Sym) & symbol = symbols_[ELF64_R_SYM(relocation.r_info)];
+        const ElfW(Sym)& symbol = symbols_[ELF64_R_SYM(relocation.r_info)];
         if (const auto found = wanted.find(strings_ + symbol.st_name); found != wanted.end())
           found->second->push_back(at<std::uintptr_t>(relocation.r_offset));
       }
@@ -95,13 +95,26 @@ class LoadedObject {
     std::size_t jumpsSize = 0, relocationsSize = 0;
     for (; entry->d_tag != DT_NULL; ++entry) {
       switch (entry->d_tag) {
-        case DT_JMPREL: tables.jumps = entry->d_un.d_ptr; break;
-        case DT_PLTRELSZ: jumpsSize = entry->d_un.d_val; break;
-        case DT_RELA: tables.relocations = entry->d_un.d_ptr; break;
-        case DT_RELASZ: relocationsSize = entry->d_un.d_val; break;
-        case DT_SYMTAB: tables.symbols = entry->d_un.d_ptr; break;
-        case DT_STRTAB: tables.strings = entry->d_un.d_ptr; break;
-        default: break;
+        case DT_JMPREL:
+          tables.jumps = entry->d_un.d_ptr;
+          break;
+        case DT_PLTRELSZ:
+          jumpsSize = entry->d_un.d_val;
+          break;
+        case DT_RELA:
+          tables.relocations = entry->d_un.d_ptr;
+          break;
+        case DT_RELASZ:
+          relocationsSize = entry->d_un.d_val;
+          break;
+        case DT_SYMTAB:
+          tables.symbols = entry->d_un.d_ptr;
+          break;
+        case DT_STRTAB:
+          tables.strings = entry->d_un.d_ptr;
+          break;
+        default:
+          break;
       }
     }
     if (!tables.symbols || !tables.strings) return;
@@ -120,18 +133,19 @@ class LoadedObject {
   const std::uintptr_t base_;
   const std::span<const ElfW(Phdr)> headers_;
   std::span<const ElfW(Rela)> jumps_, relocations_;
-  const ElfW(Sym)* symbols_ = nullptr;
+  const ElfW(Sym) * symbols_ = nullptr;
   const char* strings_ = nullptr;
 };
 
 void protect(void* address, int protection, const ImportRedirection& redirection) {
   const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
-  void* const begin = reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(address) & ~(page - 1));
+  void* const begin =
+      reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(address) & ~(page - 1));
   if (::mprotect(begin, page, protection) == 0) return;
-  throw runtime::LoadError("redirecting calls to " + std::string(redirection.symbol) +
-                           ": mprotect of a page of a global offset table: " +
-                           std::system_category().message(errno) +
-                           " (expected a system that lets a process change its own relocations)");
+  throw runtime::LoadError(
+      "redirecting calls to " + std::string(redirection.symbol) +
+      ": mprotect of a page of a global offset table: " + std::system_category().message(errno) +
+      " (expected a system that lets a process change its own relocations)");
 }
 
 bool write(std::uintptr_t* word, const ImportRedirection& redirection, const LoadedObject& object) {

@@ -78,7 +78,7 @@ constexpr std::array kSharedNames = {
 /// `import pdb`, which torch does as well, initialises readline, and that the terminal's
 /// description.
 constexpr std::array<std::string_view, 9> kGuardedByGil = {
-    "libshm.so*",     "libreadline.so*", "libhistory.so*", "libedit.so*",  "libtinfo*.so*",
+    "libshm.so*",      "libreadline.so*", "libhistory.so*", "libedit.so*", "libtinfo*.so*",
     "libncurses*.so*", "libpanel*.so*",   "libmenu*.so*",   "libform*.so*"};
 
 bool matches(const std::string& pattern, const std::filesystem::path& library) {

@@ -12,8 +12,8 @@
 #include <optional>
 #include <string_view>
 
-#include "loader/file_descriptor.h"
-#include "loader/file_io.h"
+#include "base/file_descriptor.h"
+#include "base/file_io.h"
 
 namespace multipy::loader {
 namespace {
@@ -102,9 +102,9 @@ LdSoCache LdSoCache::parse(std::span<const std::byte> bytes, const elf::Machine&
 }
 
 LdSoCache LdSoCache::read(const std::filesystem::path& file, const elf::Machine& machine) {
-  FileDescriptor opened(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
+  base::FileDescriptor opened(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
   if (!opened) return {};
-  const auto text = readAll(opened.get(), kLimit);
+  const auto text = base::readAll(opened.get(), kLimit);
   return text ? parse(std::as_bytes(std::span(*text)), machine) : LdSoCache();
 }
 

@@ -35,8 +35,8 @@ constexpr int kAttempts = 3;
 
 /// Names that `library` defines for others, or those that it needs from others.
 std::set<std::string, std::less<>> symbolsOf(const Library& library, bool defined) {
-  const auto contents = library.object ? library.object
-                                       : LibraryCatalogue::contents(library.file, library.identity);
+  const auto contents =
+      library.object ? library.object : LibraryCatalogue::contents(library.file, library.identity);
   std::set<std::string, std::less<>> names;
   for (uint32_t index = 1; index < contents->symbolCount(); ++index) {
     const elf::Symbol symbol = contents->symbol(index);
@@ -57,7 +57,7 @@ void makeRoom(std::vector<Element>& elements, std::size_t more) {
 LibraryLoader::LibraryLoader(int slot, std::shared_ptr<CopyCache> cache, LibraryAdapter* adapter,
                              CopyNames& copyNames)
     : slot_(slot), cache_(std::move(cache)), adapter_(adapter), copyNames_(copyNames) {
-  std::tie(names_.label, names_.uniqueSalt) = process_.occupy(slot);
+  names_.label = process_.occupy(slot);
   try {
     names_.interpreterSoname = std::string(kInterpreterFile) + ".multipy" + names_.label;
   } catch (...) {
@@ -147,8 +147,8 @@ void* LibraryLoader::globalSymbol(const char* name) const {
 // --- stage 3: open
 
 void LibraryLoader::remember(const Library& library, std::size_t pagesShared) {
-  history_.add({library.file, library.copy ? library.copy->path() : library.file,
-                library.isolation, library.reason, pagesShared});
+  history_.add({library.file, library.copy ? library.copy->path() : library.file, library.isolation,
+                library.reason, pagesShared});
 }
 
 void LibraryLoader::rememberNeeded(Library& library) {
@@ -340,8 +340,8 @@ void* LibraryLoader::openInterpreter(std::span<const std::byte> bytes) {
                   [&] { return std::vector<std::byte>(bytes.begin(), bytes.end()); });
   const std::size_t pagesShared =
       sharePages(copy->path(), payload_->sharable, original->path(), std::nullopt);
-  history_.add({kInterpreterFile, copy->path(), Isolation::Private, "is the interpreter",
-                pagesShared});
+  history_.add(
+      {kInterpreterFile, copy->path(), Isolation::Private, "is the interpreter", pagesShared});
   return handle;
 }
 
@@ -357,9 +357,9 @@ std::size_t LibraryLoader::countMapped() const noexcept {
   ::dl_iterate_phdr(
       [](dl_phdr_info* object, std::size_t, void* data) {
         auto& count = *static_cast<Count*>(data);
-        count.mapped += std::any_of(count.copies.begin(), count.copies.end(), [&](const auto& copy) {
-          return copy->path().native() == object->dlpi_name;
-        });
+        count.mapped += std::any_of(
+            count.copies.begin(), count.copies.end(),
+            [&](const auto& copy) { return copy->path().native() == object->dlpi_name; });
         return 0;
       },
       &count);
@@ -379,7 +379,8 @@ void LibraryLoader::runDestructors() {
     }
     if (!array || !size) continue;
     using Destructor = void (*)();
-    const auto* destructors = reinterpret_cast<const Destructor*>(object->l_addr + array->d_un.d_ptr);
+    const auto* destructors =
+        reinterpret_cast<const Destructor*>(object->l_addr + array->d_un.d_ptr);
     std::size_t left = size->d_un.d_val / sizeof(Destructor);
     size->d_un.d_val = 0;
     while (left > 0) destructors[--left]();
@@ -411,9 +412,9 @@ std::size_t LibraryLoader::closeAll() {
   return remaining;
 }
 
-std::vector<PrivateSpace::Loaded> LibraryLoader::history() const {
-  std::vector<PrivateSpace::Loaded> loaded;
-  for (const PrivateSpace::Loaded& each : history_) loaded.push_back(each);
+std::vector<LoadedLibrary> LibraryLoader::history() const {
+  std::vector<LoadedLibrary> loaded;
+  for (const LoadedLibrary& each : history_) loaded.push_back(each);
   return loaded;
 }
 

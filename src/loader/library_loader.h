@@ -22,13 +22,14 @@
 #include <string>
 #include <vector>
 
+#include "base/append_only_list.h"
 #include "loader/copy_cache.h"
 #include "loader/copy_names.h"
 #include "loader/copy_plan.h"
-#include "loader/growing_list.h"
+#include "loader/library_adapter.h"
 #include "loader/library_graph.h"
+#include "loader/loaded_library.h"
 #include "loader/loading_process.h"
-#include "loader/private_space.h"
 
 namespace multipy::loader {
 
@@ -42,7 +43,6 @@ class LibraryLoader {
   LibraryLoader& operator=(const LibraryLoader&) = delete;
 
   void* openInterpreter(std::span<const std::byte> payload);
-  const InterpreterNames& interpreterNames() const { return payload_->names; }
 
   /// Stages 2 and 3 for a library of `graph`. The handle is this object's.
   void* open(LibraryGraph& graph, Library& library, int flags);
@@ -54,7 +54,7 @@ class LibraryLoader {
   /// dlcloses everything, last opened first. The number of copies that remain loaded.
   std::size_t closeAll();
 
-  std::vector<PrivateSpace::Loaded> history() const;
+  std::vector<LoadedLibrary> history() const;
   [[noreturn]] void fail(const std::filesystem::path& library, const std::string& dlError) const;
 
  private:
@@ -93,8 +93,8 @@ class LibraryLoader {
     void* handle;
     std::set<std::string, std::less<>> defines;
   };
-  GrowingList<Global> globals_;
-  GrowingList<PrivateSpace::Loaded> history_;
+  base::AppendOnlyList<Global> globals_;
+  base::AppendOnlyList<LoadedLibrary> history_;
 };
 
 }  // namespace multipy::loader

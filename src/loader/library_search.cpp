@@ -18,8 +18,8 @@
 #include <cstring>
 #include <memory>
 
+#include "base/file_descriptor.h"
 #include "elf/machine.h"
-#include "loader/file_descriptor.h"
 
 namespace multipy::loader {
 namespace {
@@ -30,7 +30,7 @@ constexpr const char* kInEnvironment = ":;";
 
 /// Would ld.so take this file, or pass over it as one for another machine?
 bool isForThisMachine(const std::filesystem::path& file) {
-  FileDescriptor opened(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  base::FileDescriptor opened(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   Elf64_Ehdr header;
   return opened && ::read(opened.get(), &header, sizeof header) == sizeof header &&
          std::memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 &&

@@ -77,8 +77,9 @@ std::string whereMissingWereSearched(const std::string& error, const Library& li
         text += "; " + need.name + " is needed by " + queue[i]->file.string() +
                 " and was looked for in";
         for (const std::string& place : graph.searched(queue[i]->requester)) text += " " + place;
-        text += ": install what has it, or name its directory in LD_LIBRARY_PATH before the "
-                "program starts";
+        text +=
+            ": install what has it, or name its directory in LD_LIBRARY_PATH before the "
+            "program starts";
       }
     }
   }

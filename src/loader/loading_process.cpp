@@ -4,24 +4,21 @@
 #include <iterator>
 #include <new>
 
-#include "loader/blake2b.h"
-#include "loader/kept_for_ever.h"
+#include "base/blake2b.h"
+#include "base/keep_forever.h"
 #include "loader/shared_pages.h"
 #include "multipy/runtime/Exception.h"
 
 namespace multipy::loader {
 namespace {
 
-/// Salts of one slot's generations are this far apart: more than there are slots.
-constexpr uint32_t kSaltStride = 1024;
-
 /// Tells payloads apart without reading them all: where it lies, its size, and
 /// both ends of it (the first holds the build id).
 std::string quickKey(std::span<const std::byte> bytes) {
   const std::size_t end = std::min<std::size_t>(bytes.size(), 1 << 16);
   return std::to_string(reinterpret_cast<std::uintptr_t>(bytes.data())) + " " +
-         std::to_string(bytes.size()) + " " + Blake2b::digest(bytes.first(end)) + " " +
-         Blake2b::digest(bytes.last(end));
+         std::to_string(bytes.size()) + " " + base::Blake2b::digest(bytes.first(end)) + " " +
+         base::Blake2b::digest(bytes.last(end));
 }
 
 }  // namespace
@@ -30,7 +27,7 @@ Payload::Payload(std::span<const std::byte> bytes)
     : Payload(bytes, elf::SharedObject::parse({bytes.begin(), bytes.end()}, "libinterpreter.so")) {}
 
 Payload::Payload(std::span<const std::byte> bytes, const elf::SharedObject& object)
-    : digest(Blake2b::digest(bytes)), names(object), sharable(sharableRanges(object)) {}
+    : digest(base::Blake2b::digest(bytes)), names(object), sharable(sharableRanges(object)) {}
 
 LoadingProcess& LoadingProcess::instance() {
   static auto* process = new LoadingProcess;
@@ -75,10 +72,10 @@ const LibraryAdapter::Renames& LoadingProcess::renames(LibraryAdapter& adapter,
   return renames_.emplace(key, adapter.renames(*contents)).first->second;
 }
 
-std::pair<std::string, uint32_t> LoadingProcess::occupy(int slot) {
-  if (slot < 0 || slot >= static_cast<int>(kSaltStride) - 1) {
+std::string LoadingProcess::occupy(int slot) {
+  if (slot < 0) {
     throw runtime::InvalidArgument("a private space was asked for in slot " + std::to_string(slot) +
-                                   "; slots go from 0 to " + std::to_string(kSaltStride - 2));
+                                   "; slots are numbers from 0 on");
   }
   Slot& entry = slots_[slot];
   if (entry.taken) {
@@ -89,7 +86,7 @@ std::pair<std::string, uint32_t> LoadingProcess::occupy(int slot) {
   std::string label = std::to_string(slot);
   if (entry.generation > 0) label += "." + std::to_string(entry.generation);
   entry.taken = true;
-  return {std::move(label), entry.generation * kSaltStride + static_cast<uint32_t>(slot) + 1};
+  return label;
 }
 
 void LoadingProcess::vacate(int slot, std::vector<std::shared_ptr<CachedCopy>> residue) noexcept {
@@ -100,7 +97,7 @@ void LoadingProcess::vacate(int slot, std::vector<std::shared_ptr<CachedCopy>> r
   try {
     residue_.reserve(residue_.size() + residue.size());
   } catch (const std::bad_alloc&) {
-    return keepForEver(std::move(residue));
+    return base::keepForever(std::move(residue));
   }
   std::move(residue.begin(), residue.end(), std::back_inserter(residue_));
 }

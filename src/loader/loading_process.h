@@ -15,9 +15,9 @@
 
 #include "loader/copy_cache.h"
 #include "loader/interpreter_names.h"
+#include "loader/library_adapter.h"
 #include "loader/library_facts.h"
 #include "loader/library_graph.h"
-#include "loader/private_space.h"
 
 namespace multipy::loader {
 
@@ -64,9 +64,9 @@ class LoadingProcess {
   const LibraryAdapter::Renames& renames(LibraryAdapter& adapter, const Library& library);
 
   // --- slots
-  /// Takes `slot` for a space and gives its label (SpaceNames::label) and salt.
+  /// Takes `slot` for a space and gives its label (SpaceNames::label).
   /// Throws InvalidArgument if the slot is taken or negative.
-  std::pair<std::string, uint32_t> occupy(int slot);
+  std::string occupy(int slot);
   /// Gives it back. `residue`: copies of the space that are still mapped; they
   /// stay valid for ever and later spaces in this slot get another label.
   void vacate(int slot, std::vector<std::shared_ptr<CachedCopy>> residue) noexcept;

@@ -8,8 +8,8 @@
 #include <cerrno>
 #include <system_error>
 
-#include "loader/file_descriptor.h"
-#include "loader/file_io.h"
+#include "base/file_descriptor.h"
+#include "base/file_io.h"
 #include "multipy/runtime/Exception.h"
 
 #ifndef MFD_NOEXEC_SEAL
@@ -21,7 +21,7 @@ namespace {
 
 class MemoryCopy final : public CachedCopy {
  public:
-  explicit MemoryCopy(FileDescriptor descriptor)
+  explicit MemoryCopy(base::FileDescriptor descriptor)
       : descriptor_(std::move(descriptor)),
         path_("/proc/self/fd/" + std::to_string(descriptor_.get())) {}
   const std::filesystem::path& path() const noexcept override { return path_; }
@@ -29,7 +29,7 @@ class MemoryCopy final : public CachedCopy {
   bool discardIfDamaged() override { return false; }
 
  private:
-  FileDescriptor descriptor_;
+  base::FileDescriptor descriptor_;
   const std::filesystem::path path_;
 };
 
@@ -56,9 +56,9 @@ std::shared_ptr<CachedCopy> create(const std::string& fileName, std::span<const 
   // from every other one of this process. The kernel allows 249 characters.
   static std::atomic<unsigned> count{0};
   const std::string name = "multipy-" + std::to_string(count++) + "-" + fileName.substr(0, 200);
-  FileDescriptor file(createMemoryFile(name));
+  base::FileDescriptor file(createMemoryFile(name));
   if (!file) fail(fileName, "memfd_create", errno, because);
-  if (int error = writeAll(file.get(), bytes)) fail(fileName, "write", error, because);
+  if (int error = base::writeAll(file.get(), bytes)) fail(fileName, "write", error, because);
   if (::fcntl(file.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL)) {
     fail(fileName, "sealing it", errno, because);
   }

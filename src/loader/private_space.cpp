@@ -79,7 +79,7 @@ PrivateSpace::~PrivateSpace() {
 
 int PrivateSpace::slot() const noexcept { return state_->slot; }
 
-std::vector<PrivateSpace::Loaded> PrivateSpace::loaded() const { return state_->loader.history(); }
+std::vector<LoadedLibrary> PrivateSpace::loaded() const { return state_->loader.history(); }
 
 void* PrivateSpace::loadInterpreter(std::span<const std::byte> payload) {
   const LoadingLock lock = process().lock();

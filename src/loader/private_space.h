@@ -13,53 +13,19 @@
 
 #include <cstddef>
 #include <filesystem>
-#include <map>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "elf/shared_object.h"
 #include "loader/copy_cache.h"
 #include "loader/isolation_policy.h"
+#include "loader/library_adapter.h"
+#include "loader/loaded_library.h"
 
 struct dl_phdr_info;
 
 namespace multipy::loader {
-
-/// The seam through which knowledge of particular libraries (torch) enters the
-/// loader. Called under the loading lock. One adapter serves all spaces.
-class LibraryAdapter {
- public:
-  virtual ~LibraryAdapter() = default;
-
-  /// Further symbols of the private copy of `library` to redirect to the
-  /// interpreter: old name → name that libinterpreter.so exports. `defined` of
-  /// them may be the library's own. Called before any copy is written or
-  /// loaded; may throw to refuse the library (UnsupportedTorchError).
-  struct Renames {
-    std::map<std::string, std::string> undefined;
-    std::map<std::string, std::string> defined;
-    /// Part of the copy's cache key: changes when the tables change.
-    std::string version;
-  };
-  virtual Renames renames(const elf::SharedObject& library) = 0;
-
-  /// Before the private copy of `original` is given to dlopen in `slot`.
-  virtual void beforeLoad(int slot, const std::filesystem::path& original) = 0;
-  /// After dlopen: also when it failed, then with a null handle. Called once
-  /// per dlopen call that beforeLoad announced.
-  virtual void afterLoad(int slot, const std::filesystem::path& original, void* handle) = 0;
-
-  /// A private library has been mapped at [begin, end) for `slot` (each DSO
-  /// once: the one asked for and every private one it brought along).
-  virtual void mapped(int slot, const void* begin, const void* end) = 0;
-  /// The space in `slot` has been unloaded: what mapped() said of it is over,
-  /// also where glibc could not unload all.
-  virtual void unmapped(int slot) = 0;
-};
 
 class PrivateSpace {
  public:
@@ -126,17 +92,8 @@ class PrivateSpace {
 
   int slot() const noexcept;
 
-  struct Loaded {
-    std::filesystem::path original;
-    std::filesystem::path copy;  // equal to original where shared
-    Isolation isolation;
-    std::string reason;
-    /// Bytes of the copy that the process has in memory once, with the original and
-    /// its other copies (shared_pages.h). 0 where shared.
-    std::size_t pagesShared = 0;
-  };
   /// What has been loaded through this space so far, in order.
-  std::vector<Loaded> loaded() const;
+  std::vector<LoadedLibrary> loaded() const;
 
  private:
   struct State;

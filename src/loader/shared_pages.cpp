@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <span>
 
-#include "loader/file_descriptor.h"
+#include "base/file_descriptor.h"
 
 namespace multipy::loader {
 namespace {
@@ -58,7 +58,7 @@ class WrittenPages {
   // Documentation/admin-guide/mm/pagemap.rst of Linux.
   static constexpr uint64_t kPresent = uint64_t{1} << 63, kSwapped = uint64_t{1} << 62,
                             kOfFile = uint64_t{1} << 61;
-  FileDescriptor pagemap_;
+  base::FileDescriptor pagemap_;
 };
 
 // --- a loaded copy
@@ -81,10 +81,10 @@ std::vector<Segment> readOnlySegments(const std::string& path) {
         for (int i = 0; i < object->dlpi_phnum; ++i) {
           const ElfW(Phdr)& header = object->dlpi_phdr[i];
           if (!isReadOnlyLoad(header.p_type, header.p_flags)) continue;
-          const int protection = (header.p_flags & PF_R ? PROT_READ : 0) |
-                                 (header.p_flags & PF_X ? PROT_EXEC : 0);
-          search.found.push_back({header.p_offset, header.p_filesz,
-                                  object->dlpi_addr + header.p_vaddr, protection});
+          const int protection =
+              (header.p_flags & PF_R ? PROT_READ : 0) | (header.p_flags & PF_X ? PROT_EXEC : 0);
+          search.found.push_back(
+              {header.p_offset, header.p_filesz, object->dlpi_addr + header.p_vaddr, protection});
         }
         return 1;
       },
@@ -145,9 +145,10 @@ std::vector<elf::FileRange> sharableRanges(const elf::SharedObject& original) {
 }
 
 std::size_t sharePages(const std::string& copy, const std::vector<elf::FileRange>& ranges,
-                       const std::filesystem::path& original, const std::optional<FileIdentity>& identity) {
+                       const std::filesystem::path& original,
+                       const std::optional<FileIdentity>& identity) {
   if (ranges.empty()) return 0;
-  const FileDescriptor file(::open(original.c_str(), O_RDONLY | O_CLOEXEC));
+  const base::FileDescriptor file(::open(original.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file || (identity && FileIdentity::ofOpen(file.get()) != *identity)) return 0;
   const auto page = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
   const WrittenPages pages;

@@ -37,6 +37,7 @@ std::vector<elf::FileRange> sharableRanges(const elf::SharedObject& original);
 /// The number of bytes that are shared now; less than all where the system does not
 /// let us (a file that cannot be read or run from, no mappings left).
 std::size_t sharePages(const std::string& copy, const std::vector<elf::FileRange>& ranges,
-                       const std::filesystem::path& original, const std::optional<FileIdentity>& identity);
+                       const std::filesystem::path& original,
+                       const std::optional<FileIdentity>& identity);
 
 }  // namespace multipy::loader

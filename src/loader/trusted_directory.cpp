@@ -91,12 +91,12 @@ int makeDirectories(const std::filesystem::path& directory) {
 
 }  // namespace
 
-FileDescriptor openTrusted(const std::filesystem::path& directory, std::string& why) {
+base::FileDescriptor openTrusted(const std::filesystem::path& directory, std::string& why) {
   if (int error = makeDirectories(directory)) {
     why = "cannot make " + directory.string() + ": " + errnoText(error);
     return {};
   }
-  FileDescriptor opened(::open(directory.c_str(), kDirectory | O_NOFOLLOW));
+  base::FileDescriptor opened(::open(directory.c_str(), kDirectory | O_NOFOLLOW));
   struct stat status;
   if (!opened || ::fstat(opened.get(), &status)) {
     why = "cannot open the directory " + directory.string() +
@@ -119,9 +119,9 @@ FileDescriptor openTrusted(const std::filesystem::path& directory, std::string& 
   return opened;
 }
 
-FileDescriptor openOwn(int parent, const std::string& name, bool make) {
+base::FileDescriptor openOwn(int parent, const std::string& name, bool make) {
   if (make && ::mkdirat(parent, name.c_str(), 0700) && errno != EEXIST) return {};
-  FileDescriptor opened(::openat(parent, name.c_str(), kDirectory | O_NOFOLLOW));
+  base::FileDescriptor opened(::openat(parent, name.c_str(), kDirectory | O_NOFOLLOW));
   struct stat status;
   if (!opened || ::fstat(opened.get(), &status)) return {};
   if (!whyNotOwn(status).empty()) {

@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <string>
 
-#include "loader/file_descriptor.h"
+#include "base/file_descriptor.h"
 
 namespace multipy::loader {
 
@@ -16,10 +16,10 @@ namespace multipy::loader {
 /// a real directory, owned by this user and writable by no other. Every directory
 /// on the way to it, over links as well, must be owned by this user or root and, unless
 /// its sticky bit is set, be writable by no other. On failure gives no descriptor and says why.
-FileDescriptor openTrusted(const std::filesystem::path& directory, std::string& why);
+base::FileDescriptor openTrusted(const std::filesystem::path& directory, std::string& why);
 
 /// Opens the subdirectory `name`; no links. With `make`, it is made if missing.
 /// errno tells why there is none; EPERM if it is not this user's alone.
-FileDescriptor openOwn(int parent, const std::string& name, bool make);
+base::FileDescriptor openOwn(int parent, const std::string& name, bool make);
 
 }  // namespace multipy::loader

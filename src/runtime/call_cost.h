@@ -1,5 +1,5 @@
 // How long the calls of one object take, roughly: what a CallQueue needs to tell a
-// cheap call from a dear one. A moving average, of which only changes that matter are
+// cheap call from an expensive one. A moving average, of which only changes that matter are
 // written, so that threads that call the same object do not share a written line.
 //
 // Threads: all members from any thread.
@@ -34,11 +34,11 @@ class CallCost {
 
   void took(std::chrono::nanoseconds time) noexcept {
     constexpr std::int64_t kMost = 3'600'000'000;  // an hour: fits into 32 bits
-    const std::int64_t now =
-        std::clamp<std::int64_t>(std::chrono::duration_cast<std::chrono::microseconds>(time).count(),
-                                 kLeast.count(), kMost);
+    const std::int64_t now = std::clamp<std::int64_t>(
+        std::chrono::duration_cast<std::chrono::microseconds>(time).count(), kLeast.count(), kMost);
     const std::int64_t before = expected_.load(std::memory_order_relaxed);
-    if (before == 0) return expected_.store(static_cast<std::uint32_t>(now), std::memory_order_relaxed);
+    if (before == 0)
+      return expected_.store(static_cast<std::uint32_t>(now), std::memory_order_relaxed);
     // A thread that the system has put aside in the middle of a call is no measure.
     const std::int64_t more = std::min(now, 2 * before) - before;
     if (std::abs(more) > before / 4)

@@ -5,10 +5,10 @@
 #include <thread>
 #include <utility>
 
-#include "interpreter/cpu_pause.h"
-#include "runtime/fork_guard.h"
-#include "runtime/visit.h"
-#include "torch/ownership.h"
+#include "base/cpu_pause.h"
+#include "process/fork_guard.h"
+#include "process/ownership.h"
+#include "runtime/interpreter/visit.h"
 
 namespace multipy::runtime {
 namespace {
@@ -40,8 +40,8 @@ constexpr int kLooksAtSeveral = 4;
 constexpr microseconds kShortestSleep{100};
 constexpr microseconds kLongestSleep{800};
 
-// A call is dearer by so much that another one need not wait for its end.
-constexpr std::uint32_t kMuchDearer = 8;
+// A call is costlier by so much that another one need not wait for its end.
+constexpr std::uint32_t kMuchCostlier = 8;
 
 // When nothing has become free for so long, or for eight times what the calls inside
 // were expected to take, then one more goes in wherever it may be.
@@ -50,7 +50,7 @@ constexpr unsigned kTimesExpected = 8;
 
 void spinFor(std::chrono::nanoseconds time) noexcept {
   const auto end = std::chrono::steady_clock::now() + time;
-  while (std::chrono::steady_clock::now() < end) cpuPause();
+  while (std::chrono::steady_clock::now() < end) base::cpuPause();
 }
 
 }  // namespace
@@ -76,8 +76,8 @@ CallQueue::Place CallQueue::anywhere() noexcept {
 CallQueue::Place CallQueue::wait(const CallCost& cost) noexcept {
   // Called by code that runs in an interpreter: those before it in line may wait for
   // that very code.
-  if (routing::Ownership::entered() != routing::kNone) return anywhere();
-  if (inForkedChild()) return anywhere();  // which is refused on entering
+  if (process::Ownership::entered() != process::kNone) return anywhere();
+  if (process::inForkedChild()) return anywhere();  // which is refused on entering
   static constinit std::atomic<std::size_t> calls{0};
   Seen seen{.since = Clock::now(), .first = calls.fetch_add(1, std::memory_order_relaxed)};
   if (const auto place = lookAround(cost, seen)) return *place;
@@ -151,7 +151,7 @@ std::optional<CallQueue::Place> CallQueue::spinForOne(const Waiter& me) noexcept
     for (int i = 0; i < 32; ++i) {
       if (me.given.load(std::memory_order_relaxed) >= 0) return std::nullopt;
       if (const int free = balancer_.acquireFree(); free >= 0) return Place{free};
-      cpuPause();
+      base::cpuPause();
     }
   } while (Clock::now() < end);
   return std::nullopt;
@@ -183,7 +183,7 @@ microseconds CallQueue::longPatience() const noexcept {
 
 std::optional<CallQueue::Place> CallQueue::lookAround(const CallCost& cost, Seen& seen) noexcept {
   if (const auto place = whereNobodyIs()) return place;
-  if (const auto place = besideDearer(cost.expected())) return place;
+  if (const auto place = besideCostlier(cost.expected())) return place;
   std::optional<Place> place;
   if (looking_.fetch_add(1) < std::max(spareCores_, 1))
     place = whereGilStaysFree(cost.expected(), seen);
@@ -204,26 +204,26 @@ std::optional<CallQueue::Place> CallQueue::whereNobodyIs() noexcept {
   return std::nullopt;
 }
 
-std::optional<CallQueue::Place> CallQueue::besideDearer(CallCost::Duration cost) noexcept {
-  if (cost.count() == 0) return std::nullopt;  // perhaps it is dear itself
+std::optional<CallQueue::Place> CallQueue::besideCostlier(CallCost::Duration cost) noexcept {
+  if (cost.count() == 0) return std::nullopt;  // perhaps it is expensive itself
   for (std::size_t i = 0; i < balancer_.limit(); ++i) {
     const int where = static_cast<int>(i);
-    if (inside(where) / kMuchDearer < cost.count() || balancer_.isSetAside(where)) continue;
-    if (lines_[i].hurried.exchange(true)) continue;
+    if (inside(where) / kMuchCostlier < cost.count() || balancer_.isSetAside(where)) continue;
+    if (lines_[i].highPriority.exchange(true)) continue;
     balancer_.join(where);
-    return Place{.where = where, .hurried = true};
+    return Place{.where = where, .highPriority = true};
   }
   return std::nullopt;
 }
 
 /// Joins an interpreter whose GIL is free. Not, for a while, where one of those inside and
-/// this one is much dearer than the other and no hurry makes up for it: each time that the
-/// cheap one wants the GIL it could have to wait for the dear one.
+/// this one is much costlier than the other and no priority makes up for it: each time that the
+/// cheap one wants the GIL it could have to wait for the expensive one.
 std::optional<CallQueue::Place> CallQueue::join(int where, CallCost::Duration cost,
                                                 const Seen& seen) noexcept {
   const std::uint32_t mine = cost.count(), theirs = inside(where);
-  const bool alike = mine == 0 || theirs == 0 ||
-                     (mine / kMuchDearer < theirs && theirs / kMuchDearer < mine);
+  const bool alike =
+      mine == 0 || theirs == 0 || (mine / kMuchCostlier < theirs && theirs / kMuchCostlier < mine);
   const auto cheaper = microseconds(std::uint64_t{std::min(mine, theirs)} * kTimesExpected);
   if (!alike && Clock::now() - seen.since < cheaper) return std::nullopt;
   balancer_.join(where);
@@ -263,8 +263,8 @@ std::optional<CallQueue::Place> CallQueue::whereGilStaysFree(CallCost::Duration 
 
 void CallQueue::leave(Place place) noexcept {
   Line& line = lines_[place.where];
-  if (place.hurried) {
-    line.hurried.store(false);
+  if (place.highPriority) {
+    line.highPriority.store(false);
     return leave(place.where, CallCost::kLeast);
   }
   if (place.beside) [[unlikely]]
@@ -297,7 +297,7 @@ void CallQueue::leave(int where, CallCost::Duration expected) noexcept {
 }
 
 void CallQueue::leaveToNext(int where, CallCost::Duration expected) noexcept {
-  if (inForkedChild()) return balancer_.free(where);  // nobody waits here
+  if (process::inForkedChild()) return balancer_.free(where);  // nobody waits here
   const auto now = Clock::now();
   leftFrom = this;
   leftAt = now;

@@ -9,8 +9,8 @@
 //   a call  ──► a free interpreter? ── yes ──► runs
 //               │ no
 //               ├─ one whose GIL is free (it sleeps, reads, computes in long
-//               │  operators)? joins it, unless one of the two is much dearer
-//               ├─ one that does something much dearer? joins it, in a hurry
+//               │  operators)? joins it, unless one of the two is much costlier
+//               ├─ one that does something much costlier? joins it, with priority
 //               └─ waits in line; the first in line looks around again and again
 //
 // An interpreter that becomes free is free to anyone: a thread that makes one short call
@@ -37,7 +37,7 @@
 
 #include "multipy/runtime/load_balancer.h"
 #include "runtime/call_cost.h"
-#include "runtime/interpreter_core.h"
+#include "runtime/interpreter/interpreter_core.h"
 
 namespace multipy::runtime {
 
@@ -47,8 +47,8 @@ class CallQueue {
 
   struct Place {
     int where;
-    /// It shares the interpreter with a call that takes much longer: Entered::Pace::Hurried.
-    bool hurried = false;
+    /// It shares the interpreter with a call that takes much longer: Entered::Priority::High.
+    bool highPriority = false;
     /// It shares it otherwise.
     bool beside = false;
     /// What it was expected to cost, for leave().
@@ -104,10 +104,10 @@ class CallQueue {
   // Of one interpreter. A cache line each: they are written all the time.
   struct alignas(64) Line {
     // Microseconds that the call may take which found it free, and all that joined that one,
-    // but for the one in a hurry.
+    // but for the one with priority.
     std::atomic<std::uint32_t> running{0};
     std::atomic<std::uint32_t> beside{0};
-    std::atomic<bool> hurried{false};       // one in a hurry is in it, too
+    std::atomic<bool> highPriority{false};  // one with priority is in it, too
     std::atomic<std::size_t> sessions{0};   // open ones; the other users are calls
     Clock::time_point handedOver{};         // guarded by mutex_: last, to one in line
   };
@@ -117,10 +117,10 @@ class CallQueue {
     Line& line = lines_[place.where];
     if (place.beside) [[unlikely]]
       line.beside.fetch_add(place.expected, std::memory_order_relaxed);
-    else if (!place.hurried)
+    else if (!place.highPriority)
       line.running.store(place.expected, std::memory_order_relaxed);
   }
-  /// Microseconds that the calls in an interpreter may take, the hurried left out.
+  /// Microseconds that the calls in an interpreter may take, those with priority left out.
   std::uint32_t inside(int where) const noexcept {
     const Line& line = lines_[where];
     return line.running.load(std::memory_order_relaxed) +
@@ -130,7 +130,7 @@ class CallQueue {
   Place wait(const CallCost& cost) noexcept;
   Place anywhere() noexcept;
   std::optional<Place> lookAround(const CallCost& cost, Seen& seen) noexcept;
-  std::optional<Place> besideDearer(CallCost::Duration cost) noexcept;
+  std::optional<Place> besideCostlier(CallCost::Duration cost) noexcept;
   std::optional<Place> whereNobodyIs() noexcept;
   std::optional<Place> whereGilStaysFree(CallCost::Duration cost, Seen& seen) noexcept;
   std::optional<Place> join(int where, CallCost::Duration cost, const Seen& seen) noexcept;

@@ -6,8 +6,8 @@
 #include "multipy/runtime/Exception.h"
 #include "multipy/runtime/environment.h"
 #include "multipy/runtime/interpreter_manager.h"
-#include "runtime/interpreter_core.h"
-#include "runtime/interpreter_recipe.h"
+#include "runtime/interpreter/interpreter_core.h"
+#include "runtime/interpreter/interpreter_recipe.h"
 #include "runtime/manager_state.h"
 #include "runtime/session_state.h"
 
@@ -39,8 +39,9 @@ Interpreter::Interpreter(std::shared_ptr<Environment> environment, InterpreterOp
 }
 
 Interpreter::Interpreter(InterpreterManager* manager, std::shared_ptr<Environment> environment)
-    : Interpreter(manager ? startBeside(*manager->state_, environment) : startAlone(environment, {}),
-                  manager ? manager->state_ : nullptr) {
+    : Interpreter(
+          manager ? startBeside(*manager->state_, environment) : startAlone(environment, {}),
+          manager ? manager->state_ : nullptr) {
   environment->configureInterpreter(this);
 }
 
@@ -68,8 +69,8 @@ std::string Interpreter::whyBroken() const { return core()->whyBroken(); }
 std::vector<LoadedLibrary> Interpreter::libraries() const {
   std::vector<LoadedLibrary> libraries;
   for (auto& loaded : core()->libraries())
-    libraries.push_back({std::move(loaded.original),
-                         loaded.isolation == loader::Isolation::Private, std::move(loaded.reason)});
+    libraries.push_back({std::move(loaded.original), loaded.isolation == loader::Isolation::Private,
+                         std::move(loaded.reason)});
   return libraries;
 }
 

@@ -2,11 +2,11 @@
 
 #include <utility>
 
+#include "base/parallel_for.h"
 #include "multipy/runtime/Exception.h"
 #include "multipy/runtime/environment.h"
-#include "runtime/in_parallel.h"
 #include "runtime/manager_state.h"
-#include "runtime/package_source.h"
+#include "runtime/packages/package_source.h"
 #include "runtime/replicated_state.h"
 #include "runtime/session_state.h"
 
@@ -37,7 +37,7 @@ std::shared_ptr<ManagerState> startInterpreters(std::size_t n,
   const std::vector<InterpreterOptions> each = optionsOfEach(n, options);
   auto state = std::make_shared<ManagerState>(options, prepareRecipe(options), n);
   try {
-    inParallel(n, [&](std::size_t i) {
+    base::parallelFor(n, [&](std::size_t i) {
       state->cores[i] = InterpreterCore::start(state->recipe, each[i]);
     });
     for (std::size_t i = 0; i < n; ++i)

@@ -4,8 +4,8 @@
 
 #include "multipy/runtime/Exception.h"
 #include "multipy/runtime/replicated_obj.h"
-#include "runtime/failure.h"
-#include "runtime/gil.h"
+#include "runtime/interpreter/failure.h"
+#include "runtime/interpreter/gil.h"
 #include "runtime/object_state.h"
 #include "runtime/replicated_state.h"
 #include "runtime/session_state.h"

@@ -4,7 +4,7 @@
 
 #include "loader/isolation_report.h"
 #include "multipy/runtime/interpreter_manager.h"
-#include "runtime/interpreter_recipe.h"
+#include "runtime/interpreter/interpreter_recipe.h"
 
 namespace multipy::runtime {
 

@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "interpreter/interpreter_api.h"
+#include "abi/interpreter_api.h"
 
 namespace multipy::runtime {
 

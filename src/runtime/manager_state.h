@@ -9,9 +9,9 @@
 #include "multipy/runtime/interpreter_manager.h"
 #include "multipy/runtime/load_balancer.h"
 #include "runtime/call_queue.h"
-#include "runtime/gil.h"
-#include "runtime/interpreter_core.h"
-#include "runtime/interpreter_recipe.h"
+#include "runtime/interpreter/gil.h"
+#include "runtime/interpreter/interpreter_core.h"
+#include "runtime/interpreter/interpreter_recipe.h"
 
 namespace multipy::runtime {
 
@@ -61,8 +61,8 @@ class Turn {
   const std::shared_ptr<InterpreterCore>& core() const noexcept {
     return manager_.cores[place_.where];
   }
-  Entered::Pace pace() const noexcept {
-    return place_.hurried ? Entered::Pace::Hurried : Entered::Pace::Normal;
+  Entered::Priority priority() const noexcept {
+    return place_.highPriority ? Entered::Priority::High : Entered::Priority::Normal;
   }
 
  private:

@@ -3,8 +3,8 @@
 #include <c10/util/SmallVector.h>
 
 #include "multipy/runtime/Exception.h"
-#include "runtime/failure.h"
-#include "runtime/gil.h"
+#include "runtime/interpreter/failure.h"
+#include "runtime/interpreter/gil.h"
 #include "runtime/keyword_arguments.h"
 #include "runtime/object_state.h"
 

@@ -8,7 +8,7 @@
 #include <memory>
 
 #include "multipy/runtime/obj.h"
-#include "runtime/left_behind.h"
+#include "runtime/interpreter/deferred_release.h"
 #include "runtime/session_state.h"
 
 namespace multipy::runtime {

@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "runtime/failure.h"
-#include "runtime/gil.h"
+#include "runtime/interpreter/failure.h"
+#include "runtime/interpreter/gil.h"
 #include "runtime/object_state.h"
 #include "runtime/replicated_state.h"
 #include "runtime/session_state.h"

@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "runtime/failure.h"
-#include "runtime/gil.h"
+#include "runtime/interpreter/failure.h"
+#include "runtime/interpreter/gil.h"
 #include "runtime/keyword_arguments.h"
 #include "runtime/replicated_state.h"
 

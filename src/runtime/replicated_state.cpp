@@ -4,10 +4,10 @@
 #include <utility>
 
 #include "multipy/runtime/Exception.h"
-#include "runtime/failure.h"
-#include "runtime/gil.h"
+#include "runtime/interpreter/failure.h"
+#include "runtime/interpreter/gil.h"
 #include "runtime/object_state.h"
-#include "runtime/package_storages.h"
+#include "runtime/packages/package_storages.h"
 
 namespace multipy::runtime {
 
@@ -37,8 +37,8 @@ ReplicatedObj ReplicatedState::load(std::string module, std::string file,
                                     std::shared_ptr<ManagerState> manager,
                                     std::shared_ptr<PackageSource> package) {
   auto state = std::make_shared<ReplicatedState>(std::move(manager), std::move(package));
-  state->origin = PackagedPickle{std::move(module), std::move(file),
-                                 std::make_shared<PackageStorages>()};
+  state->origin =
+      PackagedPickle{std::move(module), std::move(file), std::make_shared<PackageStorages>()};
   for (std::size_t others = state->manager->cores.size() - 1;; --others) {
     constexpr const char* kDoing = "load a pickle of a package";
     const InterpreterSession session = SessionState::onAny(state->manager, state->package);
@@ -86,7 +86,7 @@ at::IValue ReplicatedState::call(const char* method, at::ArrayRef<at::IValue> ar
   for (std::size_t others = manager->cores.size() - 1;; --others) {
     const Turn turn(*manager, cost);
     const std::shared_ptr<InterpreterCore>& core = turn.core();
-    const Entered inside(*core, "call a ReplicatedObj", turn.pace());
+    const Entered inside(*core, "call a ReplicatedObj", turn.priority());
     if (Handle object = objectUnlessBroken(core, others)) [[likely]]
       return callIn(*core, object, method, args, named, nNamed);
   }

@@ -10,12 +10,12 @@
 #include <unordered_map>
 #include <variant>
 
-#include "interpreter/interpreter_api.h"
+#include "abi/interpreter_api.h"
 #include "multipy/runtime/replicated_obj.h"
 #include "runtime/call_cost.h"
-#include "runtime/handle_table.h"
+#include "runtime/interpreter/handle_table.h"
 #include "runtime/manager_state.h"
-#include "runtime/package_source.h"
+#include "runtime/packages/package_source.h"
 #include "runtime/session_state.h"
 
 namespace multipy::runtime {

@@ -6,9 +6,9 @@
 #include <optional>
 
 #include "multipy/runtime/interpreter_session.h"
-#include "runtime/interpreter_core.h"
+#include "runtime/interpreter/interpreter_core.h"
 #include "runtime/manager_state.h"
-#include "runtime/package_source.h"
+#include "runtime/packages/package_source.h"
 
 namespace multipy::runtime {
 

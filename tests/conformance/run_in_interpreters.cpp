@@ -69,11 +69,16 @@ Options parse(const std::vector<std::string>& words) {
     }
     if (i + 1 == words.size()) throw UsageError(option + " needs a value");
     const std::string& value = words[i + 1];
-    if (option == "--interpreters") options.interpreters = positiveNumber(option, value);
-    else if (option == "--rounds") options.rounds = positiveNumber(option, value);
-    else if (option == "--report") options.reports = value;
-    else if (option == "--path") options.paths.push_back(value);
-    else throw UsageError("unknown option " + option);
+    if (option == "--interpreters")
+      options.interpreters = positiveNumber(option, value);
+    else if (option == "--rounds")
+      options.rounds = positiveNumber(option, value);
+    else if (option == "--report")
+      options.reports = value;
+    else if (option == "--path")
+      options.paths.push_back(value);
+    else
+      throw UsageError("unknown option " + option);
   }
   if (options.interpreters == 0 || options.reports.empty() || i == words.size())
     throw UsageError("--interpreters, --report and MODULE are needed");
@@ -96,7 +101,8 @@ void write(const fs::path& path, const std::string& text) {
 }
 
 void replaceAll(std::string& text, std::string_view what, const std::string& by) {
-  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + by.size()))
+  for (std::size_t at = text.find(what); at != std::string::npos;
+       at = text.find(what, at + by.size()))
     text.replace(at, what.size(), by);
 }
 
@@ -114,7 +120,8 @@ std::string report(const InterpreterSession& session, const Options& options, in
 }
 
 // One round in one interpreter. False if no report was made.
-bool runRound(const InterpreterSession& session, const Options& options, int round, int interpreter) {
+bool runRound(const InterpreterSession& session, const Options& options, int round,
+              int interpreter) {
   const fs::path stem = options.reports / ("round-" + std::to_string(round) + "-interpreter-" +
                                            std::to_string(interpreter));
   try {

@@ -125,5 +125,6 @@ def _take_comment(page, waiting, line, text):
 
 
 def pages():
-    """README.md and all of docs/, sorted."""
-    return ["README.md", *sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs").glob("*.md"))]
+    """The pages at the top and all of docs/, sorted."""
+    paths = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
+    return sorted(str(path.relative_to(ROOT)) for path in paths)

@@ -101,7 +101,10 @@ const Fault faults[] = {
     {"SysvTooManyChains", "DT_HASH", "0x2c8", [](Library& l) { l.sysvHash[1] = 0xffffffff; }},
     {"SysvBucketNamesNoSymbol", "DT_HASH", "0x3", [](Library& l) { l.sysvHash[2] = 3; }},
     {"SysvChainNamesNoSymbol", "DT_HASH", "0x7", [](Library& l) { l.sysvHash[5] = 7; }},
-    {"HashTablesDisagree", "DT_HASH", "0x2", [](Library& l) { l.sysvHash = {1, 2, 1, 0, 0}; }},
+    {"HashTablesDisagree", "DT_HASH", "0x2",
+     [](Library& l) {
+       l.sysvHash = {1, 2, 1, 0, 0};
+     }},
     {"GnuHashNowhere", "DT_GNU_HASH", "0x8f8",
      [](Library& l) { l.entry(DT_GNU_HASH).d_un.d_ptr = 0x8f8; }},
     {"GnuFilterSize", "DT_GNU_HASH", "0x3", [](Library& l) { l.gnuHash[2] = 3; }},
@@ -157,9 +160,13 @@ const Fault faults[] = {
     {"VersionOfNoOne", "DT_VERSYM", "0x3", [](Library& l) { l.versions[2] = 3; }},
     // Some versions of patchelf move the definitions and leave DT_VERDEF behind.
     {"DefinitionsNowhere", "DT_VERDEF", "0x8f8",
-     [](Library& l) { l.entry(DT_VERNEEDNUM) = {DT_VERDEF, {0x8f8}}; }},
+     [](Library& l) {
+       l.entry(DT_VERNEEDNUM) = {DT_VERDEF, {0x8f8}};
+     }},
     {"DefinitionsElsewhere", "vd_version", "0x0",
-     [](Library& l) { l.entry(DT_VERNEEDNUM) = {DT_VERDEF, {Library::fileSize - 0x40}}; }},
+     [](Library& l) {
+       l.entry(DT_VERNEEDNUM) = {DT_VERDEF, {Library::fileSize - 0x40}};
+     }},
 
     {"NoteNameTooLong", "n_namesz", "0xc", [](Library& l) { l.notes[0] = 0x40; }},
     {"NoteContentTooLong", "n_descsz", "0x10", [](Library& l) { l.notes[4] = 0x40; }},

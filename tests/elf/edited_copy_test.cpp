@@ -62,11 +62,10 @@ TEST(EditedCopy, ChangesNothingOfTheOriginalButTheFileHeader) {
 TEST(EditedCopy, TellsWhereItMayDifferFromTheOriginal) {
   const auto original = parse({});
   const auto ranges = rangesEditedInPlace(original);
-  const auto copy = edited(
-      original, {.soname = "libnew.so",
-                 .needed = {{"libx.so", "liby.so"}},
-                 .renameUndefined = [](std::string_view) { return std::string("other"); },
-                 .unique = UniqueSymbols::Weaken});
+  const auto copy =
+      edited(original, {.soname = "libnew.so",
+                        .needed = {{"libx.so", "liby.so"}},
+                        .renameUndefined = [](std::string_view) { return std::string("other"); }});
   const auto before = original.bytes(), after = copy.bytes();
   bool differs = false;
   for (std::size_t at = 0; at < before.size(); ++at) {
@@ -126,7 +125,6 @@ TEST(EditedCopy, HasItsNamesInOrder) {
 
 TEST(EditedCopy, KeepsItsSonameIfNoneIsGiven) {
   Edits edits;
-  edits.uniqueSalt = 1;
   const auto original = parse({});
   const auto copy = SharedObject::parse(edit(original, edits).bytes, "copy.so", Machine::x86_64());
   EXPECT_EQ(copy.soname(), "libminimal.so");
@@ -182,23 +180,16 @@ TEST(EditedCopy, TurnsRenamedDefinitionsIntoReferences) {
   EXPECT_EQ(element<Elf64_Sym>(copy.symbolTable(), 2).st_other, STV_DEFAULT);
 }
 
-TEST(EditedCopy, CountsWhatBecomesOfUniqueSymbols) {
+TEST(EditedCopy, MakesUniqueSymbolsWeak) {
   MinimalLibrary library;
   library.symbols[2].st_info = ELF64_ST_INFO(STB_GNU_UNIQUE, STT_OBJECT);
   const auto original = parse(library);
-  const auto renamed = edit(original, completed({.uniqueSalt = 1}));
-  EXPECT_EQ(renamed.report.uniqueRenamed, 1u);
-  EXPECT_TRUE(renamed.report.renamed.empty()) << "these are not renames that were asked for";
-  const auto copy = SharedObject::parse(renamed.bytes, "copy.so", Machine::x86_64());
-  EXPECT_NE(copy.symbol(2).name, "given");
-  EXPECT_EQ(copy.symbol(2).name.size(), 5u);
-  EXPECT_EQ(copy.symbol(2).binding, STB_GNU_UNIQUE);
-  EXPECT_EQ(edited(original, {.uniqueSalt = 1}).symbol(2).name, copy.symbol(2).name);
-  EXPECT_NE(edited(original, {.uniqueSalt = 2}).symbol(2).name, copy.symbol(2).name);
-  // A name of five characters has no place for so large a number.
-  const auto weakened = edit(original, completed({.uniqueSalt = 1'000'000}));
-  EXPECT_EQ(weakened.report.uniqueRenamed, 0u);
+  const auto weakened = edit(original, completed({}));
   EXPECT_EQ(weakened.report.uniqueWeakened, 1u);
+  EXPECT_TRUE(weakened.report.renamed.empty());
+  const auto copy = SharedObject::parse(weakened.bytes, "copy.so", Machine::x86_64());
+  EXPECT_EQ(copy.symbol(2).name, "given");
+  EXPECT_EQ(copy.symbol(2).binding, STB_WEAK);
 }
 
 TEST(EditedCopy, ExpandsOriginAsTheDynamicLinkerDoes) {
@@ -226,7 +217,6 @@ TEST(EditedCopy, RefusesOriginsThatAPathListCannotHold) {
 
 TEST(EditedCopy, RefusesEditsThatCannotBeRight) {
   const auto original = parse({});
-  EXPECT_THROW(edit(original, {.soname = "x.so"}), runtime::InvalidArgument) << "no salt";
   EXPECT_THROW(edited(original, {.soname = std::string("a\0b", 3)}), runtime::InvalidArgument);
 }
 

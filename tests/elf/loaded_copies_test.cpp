@@ -97,7 +97,9 @@ TEST_P(LoadedCopies, ThrowExceptionsToTheirCallers) {
   for (const Loaded* library : {&libraries.first, &libraries.second, &libraries.third}) {
     EXPECT_THROW(library->call<void>("throwStandard"), std::out_of_range);
     EXPECT_EQ(library->call("catchOwn"), 'o');
-    EXPECT_THROW(library->call<void>("through", +[] { throw std::bad_cast(); }), std::bad_cast);
+    EXPECT_THROW(library->call<void>(
+                     "through", +[] { throw std::bad_cast(); }),
+                 std::bad_cast);
   }
 }
 
@@ -105,9 +107,7 @@ TEST_P(LoadedCopies, LetGoOfAnotherWhileItIsThere) {
   const auto original = build("extern \"C\" int seven() { return 7; }");
   const auto path = shop.copy(original, "a.so");
   const Loaded stays(shop.copy(original, "b.so"));
-  {
-    const Loaded goes(path);
-  }
+  { const Loaded goes(path); }
   EXPECT_FALSE(Loaded::isMapped(path));
   EXPECT_EQ(stays.call("seven"), 7);
 }

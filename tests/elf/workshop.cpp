@@ -80,7 +80,6 @@ fs::path Workshop::build(const Toolchain& toolchain, const std::string& name,
 Edits completed(Edits edits) {
   static std::atomic<int> number{0};
   if (edits.soname.empty()) edits.soname = "libprivate-" + std::to_string(++number) + ".so";
-  if (edits.uniqueSalt == 0) edits.uniqueSalt = 1;
   return edits;
 }
 

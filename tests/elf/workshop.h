@@ -53,7 +53,7 @@ class Workshop {
   std::filesystem::path folder_;
 };
 
-/// `edits` with a soname that no other copy has, and a salt if they lack one.
+/// `edits` with a soname that no other copy has, if they lack one.
 Edits completed(Edits edits);
 
 /// A library while it is loaded (RTLD_NOW | RTLD_LOCAL). Throws with dlerror().

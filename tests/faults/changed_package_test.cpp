@@ -119,7 +119,8 @@ TEST(ChangedPackage, CutShort) {
     const fs::path file = folder / "a.pt";
     const auto size = fs::file_size(kSimple);
     for (const auto left : {size - 1, size - 100, size / 2, size / 4, std::uintmax_t{0}})
-      changeWhileInUse(manager, file, [&] { fs::resize_file(file, left); }, false);
+      changeWhileInUse(
+          manager, file, [&] { fs::resize_file(file, left); }, false);
   });
 }
 
@@ -133,20 +134,23 @@ TEST(ChangedPackage, Overwritten) {
     const std::string other = contents(fs::path(MULTIPY_TEST_PACKAGES) / "leafy.pt");
     for (const std::string& bytes : {noise, std::string(original.size(), '\0'), other,
                                      noise.substr(0, 1000), original + noise})
-      changeWhileInUse(manager, file, [&] { overwrite(file, bytes); }, false);
+      changeWhileInUse(
+          manager, file, [&] { overwrite(file, bytes); }, false);
   });
 }
 
 TEST(ChangedPackage, ReplacedOrRemovedIsWhatItWas) {
   expectInChild([](InterpreterManager& manager, const Folder& folder) {
     const fs::path file = folder / "a.pt", next = folder / "next.pt";
-    changeWhileInUse(manager, file,
-                     [&] {
-                       std::ofstream(next) << "no package\n";
-                       fs::rename(next, file);
-                     },
-                     true);
-    changeWhileInUse(manager, file, [&] { fs::remove(file); }, true);
+    changeWhileInUse(
+        manager, file,
+        [&] {
+          std::ofstream(next) << "no package\n";
+          fs::rename(next, file);
+        },
+        true);
+    changeWhileInUse(
+        manager, file, [&] { fs::remove(file); }, true);
   });
 }
 
@@ -158,7 +162,8 @@ TEST(ChangedPackage, CutShortIsRefused) {
     const fs::path file = folder / "a.pt";
     const std::string original = contents(kSimple);
     for (std::size_t left = 0; left < original.size(); left += original.size() / 97 + 1) {
-      std::ofstream(file, std::ios::binary).write(original.data(), static_cast<std::streamsize>(left));
+      std::ofstream(file, std::ios::binary)
+          .write(original.data(), static_cast<std::streamsize>(left));
       EXPECT_THROW(manager.loadPackage(file.string()).loadText("extra_files", "text"), PackageError)
           << left;
     }
@@ -199,7 +204,8 @@ TEST(KilledWriters, LeaveNothingThatStaysAndNothingTorn) {
   std::mt19937 random(11);
   std::size_t seen = 0;
   for (int time = 0; time < 40; ++time) {
-    const fs::path cache = folder / ("cache" + std::to_string(time / 4)).c_str();  // four kills each
+    const fs::path cache =
+        folder / ("cache" + std::to_string(time / 4)).c_str();  // four kills each
     const pid_t writer = ::fork();
     if (writer == 0) ::_exit(startAndImport(cache));
     std::this_thread::sleep_for(whole * (random() % 1000) / 1000);

@@ -47,9 +47,7 @@ long stopFailing() {
   return calls;
 }
 
-void writeFirstFailed(int file) {
-  ::backtrace_symbols_fd(firstFailed.data(), framesOfFirst, file);
-}
+void writeFirstFailed(int file) { ::backtrace_symbols_fd(firstFailed.data(), framesOfFirst, file); }
 
 }  // namespace multipy::testing_support
 
@@ -105,8 +103,8 @@ int mprotect(void* address, std::size_t size, int protection) {
 
 int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*run)(void*),
                    void* argument) {
-  static const auto next = reinterpret_cast<decltype(&pthread_create)>(
-      ::dlsym(RTLD_NEXT, "pthread_create"));
+  static const auto next =
+      reinterpret_cast<decltype(&pthread_create)>(::dlsym(RTLD_NEXT, "pthread_create"));
   return fails(Failing::Threads) ? EAGAIN : next(thread, attributes, run, argument);
 }
 

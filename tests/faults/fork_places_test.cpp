@@ -62,8 +62,9 @@ testing::AssertionResult endsWell(pid_t child) {
   if (child < 0 || ::waitpid(child, &status, 0) != child)
     return testing::AssertionFailure() << "no child";
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return testing::AssertionSuccess();
-  return testing::AssertionFailure() << (WIFEXITED(status) ? "status " : "signal ")
-                                     << (WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
+  return testing::AssertionFailure()
+         << (WIFEXITED(status) ? "status " : "signal ")
+         << (WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
 }
 
 /// A child that does `work`, which gives its status, and one that becomes another program.

@@ -194,7 +194,7 @@ bool endsTyped(const Phase& phase, Subject& subject) {
 int withFailure(const Phase& phase, Failing what, Times times, long nth) {
   InterpreterManager other(1);
   expectToWork(other);
-  InterpreterManager(1);  // the cache of the latest one stays open, for the donor
+  InterpreterManager(1);  // the cache of the latest one stays open, for the resident copy
   const std::size_t descriptors = testing_support::openDescriptors();
   const std::size_t threads = testing_support::runningThreads();
   {
@@ -224,7 +224,7 @@ int withFailure(const Phase& phase, Failing what, Times times, long nth) {
     InterpreterManager another(1);
     expectToWork(another);
   }
-  // (Torch's pools of threads, and the donor's copies, stay.)
+  // (Torch's pools of threads, and the resident copies, stay.)
   const bool plain = std::strncmp(phase.name, "torch", 5) != 0;
   if (plain) {
     EXPECT_TRUE(testing_support::threadsEndUntil(threads));
@@ -317,7 +317,8 @@ void expectAll(const char* phaseName, Failing what, Times times, long count) {
       ++notOurs[*whose];
     else
       ADD_FAILURE() << phaseName << ", call " << nth << " of " << all << ": " << run.ending()
-                    << "\n" << run.text;
+                    << "\n"
+                    << run.text;
   }
   for (const auto& [whose, times] : notOurs)
     std::printf("%s: not ours, %d times: %s\n", phaseName, times, whose.c_str());

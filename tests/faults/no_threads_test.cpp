@@ -28,9 +28,7 @@ void expectToWork(InterpreterManager& manager) {
   }
 }
 
-void expectSuccess(const ChildRun& run) {
-  EXPECT_TRUE(run.exitedWith(0));
-}
+void expectSuccess(const ChildRun& run) { EXPECT_TRUE(run.exitedWith(0)); }
 
 int outcome() { return testing::Test::HasFailure() ? 4 : 0; }
 

@@ -118,10 +118,11 @@ void recurse(const Interpreter& interpreter, const std::string& how) {
 
 const std::vector<std::string>& kinds() {
   static const std::vector<std::string> all = {
-      "python_functions", "attributes", "comparisons",        "json_brackets", "json_objects",
-      "texts",            "json_dumps", "copies",             "pickles",       "sorts",
-      "expressions",      "brackets",   "calls_through_c",    "maps",          "pickle_bomb",
-      "frees",            "pickle_without_end"};
+      "python_functions",  "attributes", "comparisons", "json_brackets",
+      "json_objects",      "texts",      "json_dumps",  "copies",
+      "pickles",           "sorts",      "expressions", "brackets",
+      "calls_through_c",   "maps",       "pickle_bomb", "frees",
+      "pickle_without_end"};
   return all;
 }
 
@@ -144,9 +145,8 @@ void expectToEndWell(const std::function<void(InterpreterManager&)>& work) {
 class Recursion : public testing::TestWithParam<std::string> {};
 
 TEST_P(Recursion, EndsOnTheMainThread) {
-  expectToEndWell([&](InterpreterManager& manager) {
-    recurse(manager.allInstances()[0], GetParam());
-  });
+  expectToEndWell(
+      [&](InterpreterManager& manager) { recurse(manager.allInstances()[0], GetParam()); });
 }
 
 TEST_P(Recursion, EndsOnAThreadOfTheProgram) {

@@ -141,8 +141,15 @@ std::vector<Bytes> seeds() {
 }
 
 std::vector<std::string> words() {
-  return {"multipy copy 1\n", std::string("\0\n\1\n", 4), "size ", " inode ", " modified ",
-          " changed ", " boot ", std::string(1, Input::separator), std::string(kContents)};
+  return {"multipy copy 1\n",
+          std::string("\0\n\1\n", 4),
+          "size ",
+          " inode ",
+          " modified ",
+          " changed ",
+          " boot ",
+          std::string(1, Input::separator),
+          std::string(kContents)};
 }
 
 }  // namespace multipy::fuzz

@@ -29,14 +29,15 @@ MinimalLibrary withoutGnuHash() {
 Bytes compiled() {
   const elf::testing::Workshop shop;
   shop.write("v.map", "V1 { global: next; *Registry*; local: *; };");
-  const auto library = shop.build(elf::testing::toolchains.front(), "seed.so", R"(
+  const auto library =
+      shop.build(elf::testing::toolchains.front(), "seed.so", R"(
       #include <unistd.h>
       template <class T> struct Registry { static int entries; };
       template <class T> int Registry<T>::entries = 0;
       extern "C" int next() { return ++Registry<int>::entries + getpid(); })",
-                                  "-nostartfiles -Wl,-z,max-page-size=4096 -Wl,--hash-style=both "
-                                  "-Wl,--version-script=v.map -Wl,--build-id -Wl,-soname,libseed.so "
-                                  "-Wl,-rpath,'$ORIGIN' -Wl,--no-as-needed -lm");
+                 "-nostartfiles -Wl,-z,max-page-size=4096 -Wl,--hash-style=both "
+                 "-Wl,--version-script=v.map -Wl,--build-id -Wl,-soname,libseed.so "
+                 "-Wl,-rpath,'$ORIGIN' -Wl,--no-as-needed -lm");
   elf::testing::run(std::string(elf::testing::strip) + " " + library.string());
   return elf::testing::readFile(library);
 }
@@ -63,9 +64,18 @@ std::vector<Bytes> seeds() {
 }
 
 std::vector<std::string> words() {
-  return {"\x7f"
-          "ELF",        "libm.so.6", "libstdc++.so.6", "libother.so", "$ORIGIN", "${ORIGIN}",
-          "getpid", "next", "Py_Initialize", "PyObject_Call"};
+  return {
+      "\x7f"
+      "ELF",
+      "libm.so.6",
+      "libstdc++.so.6",
+      "libother.so",
+      "$ORIGIN",
+      "${ORIGIN}",
+      "getpid",
+      "next",
+      "Py_Initialize",
+      "PyObject_Call"};
 }
 
 }  // namespace multipy::fuzz

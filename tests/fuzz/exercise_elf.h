@@ -29,8 +29,6 @@ inline Edits allEdits() {
     return name.starts_with("g") ? "renamed_" + std::string(name) : std::string();
   };
   edits.renameDefined = {{"next", "elsewhere"}};
-  edits.uniqueSalt = 3;
-  edits.uniqueShared = [](std::string_view name) { return name.size() % 5 == 0; };
   return edits;
 }
 

@@ -91,8 +91,17 @@ std::vector<Bytes> seeds() {
 }
 
 std::vector<std::string> words() {
-  return {"$ORIGIN", "${ORIGIN}", "$LIB", "${LIB}", "$PLATFORM", ":", ";", "/", "glibc-ld.so.cache1.1",
-          std::string("ld.so-1.7.0\0", 12), std::string(1, Input::separator)};
+  return {"$ORIGIN",
+          "${ORIGIN}",
+          "$LIB",
+          "${LIB}",
+          "$PLATFORM",
+          ":",
+          ";",
+          "/",
+          "glibc-ld.so.cache1.1",
+          std::string("ld.so-1.7.0\0", 12),
+          std::string(1, Input::separator)};
 }
 
 }  // namespace multipy::fuzz

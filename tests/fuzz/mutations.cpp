@@ -13,7 +13,7 @@ uint64_t mutated(uint64_t value, std::size_t width, std::mt19937_64& random) {
     case 1:
       return value + random() % 17 - 8;
     case 2:
-      return value ^ uint64_t{1} << random() % (8 * width);
+      return value ^ uint64_t { 1 } << random() % (8 * width);
     default:
       return random();
   }
@@ -58,8 +58,8 @@ void Mutator::insertWord(Bytes& bytes) {
   const auto at = static_cast<std::ptrdiff_t>(pick(bytes.size() + 1));
   // In place of what stands there, as often as in front of it.
   if (pick(2) == 0)
-    bytes.erase(bytes.begin() + at, bytes.begin() + std::min<std::ptrdiff_t>(
-                                                        at + std::ssize(word), std::ssize(bytes)));
+    bytes.erase(bytes.begin() + at,
+                bytes.begin() + std::min<std::ptrdiff_t>(at + std::ssize(word), std::ssize(bytes)));
   bytes.insert(bytes.begin() + at, word.begin(), word.end());
 }
 

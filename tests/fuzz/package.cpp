@@ -10,7 +10,7 @@
 
 #include "fuzz/subject.h"
 #include "multipy/runtime/Exception.h"
-#include "runtime/package_records.h"
+#include "runtime/packages/package_records.h"
 
 namespace multipy::fuzz {
 namespace {
@@ -119,9 +119,20 @@ std::vector<Bytes> seeds() {
 }
 
 std::vector<std::string> words() {
-  return {"PK\1\2", "PK\3\4", "PK\5\6", "PK\6\6", "PK\6\7", std::string("\1\0", 2), "archive/",
-          "version", "3\n", ".data/extern_modules", "byteorder", ".data/serialization_id",
-          std::string(4, '\xff'), std::string(2, '\xff')};
+  return {"PK\1\2",
+          "PK\3\4",
+          "PK\5\6",
+          "PK\6\6",
+          "PK\6\7",
+          std::string("\1\0", 2),
+          "archive/",
+          "version",
+          "3\n",
+          ".data/extern_modules",
+          "byteorder",
+          ".data/serialization_id",
+          std::string(4, '\xff'),
+          std::string(2, '\xff')};
 }
 
 }  // namespace multipy::fuzz

@@ -2,7 +2,7 @@
 //
 // An input: what the reader does (a byte), the size of its file (a byte), then calls: a byte
 // that says which, and 8 bytes for its argument.
-#include "interpreter/package_cursor.h"
+#include "interpreter/values/package_cursor.h"
 
 #include <cstring>
 
@@ -65,9 +65,7 @@ void call(PackageCursor& cursor, const LyingReader& reader, uint8_t which, int64
   promise(cursor.position() == before + std::ssize(got), "the place is not behind what was read");
 }
 
-std::string word(int64_t value) {
-  return {reinterpret_cast<const char*>(&value), sizeof value};
-}
+std::string word(int64_t value) { return {reinterpret_cast<const char*>(&value), sizeof value}; }
 
 }  // namespace
 
@@ -104,8 +102,9 @@ Outcome exercise(std::span<const std::byte> bytes) {
 std::vector<Bytes> seeds() {
   std::vector<Bytes> all;
   for (const Lie lie : {Lie::None, Lie::GivesHalf})
-    all.push_back(bytesOf(std::string{static_cast<char>(lie), 100} + '\x8' + word(-20) + '\x2' + word(10) + '\x4' +
-                          word(-5) + '\x3' + word(0) + std::string(1, '\0') + word(3) + '\x1' + word(200)));
+    all.push_back(bytesOf(std::string{static_cast<char>(lie), 100} + '\x8' + word(-20) + '\x2' +
+                          word(10) + '\x4' + word(-5) + '\x3' + word(0) + std::string(1, '\0') +
+                          word(3) + '\x1' + word(200)));
   return all;
 }
 

@@ -8,8 +8,8 @@
 
 #include "fuzz/input.h"
 #include "multipy/runtime/Exception.h"
-#include "runtime/code_directories.h"
-#include "runtime/python_installation.h"
+#include "runtime/environment/code_directories.h"
+#include "runtime/environment/python_installation.h"
 #include "runtime/temporary_folder.h"
 
 namespace multipy::fuzz {
@@ -100,8 +100,20 @@ std::vector<Bytes> seeds() {
 }
 
 std::vector<std::string> words() {
-  return {"home = ", "version = ", "version_info = ", "3.11", "@/base/bin", "@/editable", "\n",
-          "\r\n", "import ", "import\t", "#", "../", std::string(1, Input::separator), "python3.11/",
+  return {"home = ",
+          "version = ",
+          "version_info = ",
+          "3.11",
+          "@/base/bin",
+          "@/editable",
+          "\n",
+          "\r\n",
+          "import ",
+          "import\t",
+          "#",
+          "../",
+          std::string(1, Input::separator),
+          "python3.11/",
           std::string(300, 'n') + "/"};
 }
 

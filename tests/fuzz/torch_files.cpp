@@ -10,7 +10,7 @@
 #include "fuzz/input.h"
 #include "multipy/runtime/Exception.h"
 #include "runtime/temporary_folder.h"
-#include "torch/supported_torch.h"
+#include "torch_bridge/symbols/supported_torch.h"
 
 namespace multipy::fuzz {
 namespace {
@@ -62,14 +62,20 @@ Outcome exercise(std::span<const std::byte> bytes) {
 
 std::vector<Bytes> seeds() {
   std::string library = textOf(elf::testing::MinimalLibrary().bytes());
-  const std::string version = "from typing import Optional\n__all__ = ['__version__']\n__version__ = '" +
-                              routing::builtWithTorch() + "'\ndebug = False\n";
+  const std::string version =
+      "from typing import Optional\n__all__ = ['__version__']\n__version__ = '" +
+      routing::builtWithTorch() + "'\ndebug = False\n";
   return {bytesOf(version + Input::separator + library)};
 }
 
 std::vector<std::string> words() {
-  return {"__version__ = '", "__version__", "\"", routing::builtWithTorch(), "+cpu",
-          "'" + std::string(200, '0'), std::string(1, Input::separator)};
+  return {"__version__ = '",
+          "__version__",
+          "\"",
+          routing::builtWithTorch(),
+          "+cpu",
+          "'" + std::string(200, '0'),
+          std::string(1, Input::separator)};
 }
 
 }  // namespace multipy::fuzz

@@ -35,7 +35,10 @@ def work(x):
   for (const auto& interpreter : manager.allInstances())
     threads.emplace_back([&interpreter] {
       auto session = interpreter.acquireSession();
-      EXPECT_TRUE(session.global("hosted", "work")({at::full({2}, -1.0)}).toIValue().toTensor().equal(at::ones({2})));
+      EXPECT_TRUE(session.global("hosted", "work")({at::full({2}, -1.0)})
+                      .toIValue()
+                      .toTensor()
+                      .equal(at::ones({2})));
     });
   for (auto& thread : threads) thread.join();
 }
@@ -51,7 +54,8 @@ TEST(EmbeddingHost, ItsPythonRunsBesidePrivateOnes) {
     EXPECT_NE(addressOfNone(manager.allInstances()[0]), addressOfNone(manager.allInstances()[1]));
     useEverything(manager);
   }
-  EXPECT_EQ(py::eval("mark + str(ctypes.pythonapi.Py_IsInitialized())").cast<std::string>(), "host1");
+  EXPECT_EQ(py::eval("mark + str(ctypes.pythonapi.Py_IsInitialized())").cast<std::string>(),
+            "host1");
   EXPECT_EQ(py::eval("id(None)").cast<int64_t>(), hostNone);
 }
 

@@ -1,6 +1,6 @@
 // The allocator under every interpreter, checked against a model of itself: a
 // map of what is allocated, with a pattern in every block.
-#include "interpreter/heap.h"
+#include "interpreter/cpython/heap.h"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>

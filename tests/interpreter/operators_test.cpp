@@ -24,9 +24,13 @@ def load_library(path):
   for (const Interpreter& interpreter : manager.allInstances()) {
     auto session = interpreter.acquireSession();
     EXPECT_TRUE(session.global("operators", "import_extension")({EXTENSION_PATH})
-                    .toIValue().toTensor().equal(at::full({2}, 2.0)));
+                    .toIValue()
+                    .toTensor()
+                    .equal(at::full({2}, 2.0)));
     EXPECT_TRUE(session.global("operators", "load_library")({PLAIN_PATH})
-                    .toIValue().toTensor().equal(at::full({2}, 3.0)));
+                    .toIValue()
+                    .toTensor()
+                    .equal(at::full({2}, 3.0)));
   }
 }
 
@@ -72,7 +76,8 @@ def with_kernels(): return mine(torch._C._dispatch_get_registrations_for_dispatc
   EXPECT_EQ(text(0, "all_names"), "listed_here::composite listed_here::cpu");
   EXPECT_EQ(text(0, "composite"), "listed_here::composite");
   EXPECT_EQ(text(0, "with_kernels"), "listed_here::composite listed_here::cpu");
-  for (const char* list : {"all_names", "composite", "with_kernels"}) EXPECT_EQ(text(1, list), "") << list;
+  for (const char* list : {"all_names", "composite", "with_kernels"})
+    EXPECT_EQ(text(1, list), "") << list;
 
   ask(1, "define_only");
   EXPECT_EQ(text(1, "all_names"), "listed_here::composite");

@@ -1,5 +1,5 @@
 // The place in a package: where it may go, and readers that lie.
-#include "interpreter/package_cursor.h"
+#include "interpreter/values/package_cursor.h"
 
 #include <gtest/gtest.h>
 

@@ -54,13 +54,15 @@ TEST_F(PythonTest, StartsWithoutTorch) {
   EXPECT_FALSE(evaluate("'torch' in __import__('sys').modules").toBool());
   std::ifstream maps("/proc/self/maps");
   std::string line;
-  while (std::getline(maps, line)) EXPECT_EQ(line.find("libtorch_python"), std::string::npos) << line;
+  while (std::getline(maps, line))
+    EXPECT_EQ(line.find("libtorch_python"), std::string::npos) << line;
 }
 
 TEST_F(PythonTest, KnowsItsEnvironment) {
   EXPECT_TRUE(evaluate("__import__('os').path.exists(__import__('sys').executable)").toBool());
   EXPECT_TRUE(evaluate("'site-packages' in ''.join(__import__('sys').path) or "
-                       "'dist-packages' in ''.join(__import__('sys').path)").toBool());
+                       "'dist-packages' in ''.join(__import__('sys').path)")
+                  .toBool());
   execute(R"(
 import subprocess, sys
 out = subprocess.run([sys.executable, '-c', 'import sys; print(sys.prefix, sys.version_info[:2])'],
@@ -281,21 +283,24 @@ with tempfile.TemporaryDirectory() as folder:
 }
 
 TEST_F(PythonTest, ExceptionsCarryTypeMessageAndTraceback) {
-  manager.registerModuleSource("raising", "class Odd(Exception): pass\ndef f():\n  raise Odd('why not')\n");
+  manager.registerModuleSource("raising",
+                               "class Odd(Exception): pass\ndef f():\n  raise Odd('why not')\n");
   try {
     session.global("raising", "f")(kNothing);
     FAIL();
   } catch (const PythonException& error) {
     EXPECT_EQ(error.type(), "raising.Odd");
     EXPECT_EQ(error.message(), "why not");
-    EXPECT_NE(error.traceback().find("raise Odd('why not')"), std::string::npos) << error.traceback();
+    EXPECT_NE(error.traceback().find("raise Odd('why not')"), std::string::npos)
+        << error.traceback();
     EXPECT_NE(std::string(error.what()).find("raising.Odd: why not"), std::string::npos);
   }
   EXPECT_EQ(evaluate("1 + 1").toInt(), 2);
 }
 
 TEST_F(PythonTest, SystemExitAndKeyboardInterruptDoNotEndTheProcess) {
-  for (const char* statement : {"raise SystemExit(7)", "import sys; sys.exit('bye')", "raise KeyboardInterrupt"}) {
+  for (const char* statement :
+       {"raise SystemExit(7)", "import sys; sys.exit('bye')", "raise KeyboardInterrupt"}) {
     EXPECT_THROW(execute(statement), PythonException) << statement;
   }
   EXPECT_THROW(execute("def f(): f()\nf()"), PythonException);
@@ -316,7 +321,8 @@ TEST_F(PythonTest, AMissingModuleIsNamedWithTheSearchPath) {
 TEST_F(PythonTest, RegisteredModulesComeFirstAndKeepTheirSource) {
   manager.registerModuleSource("colorsys", "answer = 42\n");  // hides the stdlib's
   EXPECT_EQ(session.global("colorsys", "answer").toIValue().toInt(), 42);
-  EXPECT_EQ(evaluate("__import__('inspect').getsource(__import__('colorsys'))").toStringRef(), "answer = 42\n");
+  EXPECT_EQ(evaluate("__import__('inspect').getsource(__import__('colorsys'))").toStringRef(),
+            "answer = 42\n");
 }
 
 TEST_F(PythonTest, StartsWithNoMoreModulesThanPlainPython) {
@@ -377,7 +383,8 @@ def write_package(path):
 )");
   auto session = manager.acquireOne();
   // Executes the last of them.
-  const std::string package = testing::TempDir() + "our_modules_" + std::to_string(::getpid()) + ".pt";
+  const std::string package =
+      testing::TempDir() + "our_modules_" + std::to_string(::getpid()) + ".pt";
   session.global("comparison", "write_package")({package});
   manager.loadPackage(package).loadPickle("numbers", "one.pkl");
   std::remove(package.c_str());
@@ -423,7 +430,8 @@ class Last:
         import threading
         sys.found = threading.main_thread().name
 sys.Last = Last
-)").c_str());
+)")
+              .c_str());
   session.global("sys", "Last")(kNothing);  // dropped outside, for the housekeeping thread
   char byte;
   ASSERT_EQ(::read(ends[0], &byte, 1), 1);

@@ -1,16 +1,23 @@
 // A Python extension module that registers an operator with torch, as
 // torchvision's _C does: one static registration in C++, one module per interpreter.
 #define PY_SSIZE_T_CLEAN
-#include <Python.h>
 #include <ATen/ATen.h>
+#include <Python.h>
 #include <torch/library.h>
 
 namespace {
 
 at::Tensor twice(const at::Tensor& x) { return x * 2; }
 
-PyModuleDef definition = {PyModuleDef_HEAD_INIT, "registering_extension", nullptr, -1, nullptr,
-                          nullptr, nullptr, nullptr, nullptr};
+PyModuleDef definition = {PyModuleDef_HEAD_INIT,
+                          "registering_extension",
+                          nullptr,
+                          -1,
+                          nullptr,
+                          nullptr,
+                          nullptr,
+                          nullptr,
+                          nullptr};
 
 }  // namespace
 

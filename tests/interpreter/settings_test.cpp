@@ -112,7 +112,8 @@ class InterpreterSettings : public testing::Test {
     for (int k = 0; k < kInterpreters; ++k)
       threads.emplace_back([&, k] { call(k, manager.allInstances()[k].acquireSession()); });
   }
-  static at::Tensor tensor(InterpreterSession& I, const char* function, std::vector<at::IValue> arguments) {
+  static at::Tensor tensor(InterpreterSession& I, const char* function,
+                           std::vector<at::IValue> arguments) {
     return I.global("settings_test", function)(arguments).toIValue().toTensor();
   }
   static std::vector<std::string> texts(InterpreterSession& I, const char* function,
@@ -164,7 +165,8 @@ TEST_F(InterpreterSettings, UnseededGeneratorsDiffer) {
   InterpreterManager fresh(2);
   std::vector<at::Tensor> drawn;
   for (const Interpreter& interpreter : fresh.allInstances())
-    drawn.push_back(interpreter.acquireSession().global("torch", "rand")({8}).toIValue().toTensor());
+    drawn.push_back(
+        interpreter.acquireSession().global("torch", "rand")({8}).toIValue().toTensor());
   EXPECT_FALSE(at::equal(drawn[0], drawn[1]));
 }
 
@@ -202,7 +204,8 @@ TEST_F(InterpreterSettings, EachHasItsDeterministicMode) {
 }
 
 TEST_F(InterpreterSettings, EachHasItsNumberOfThreads) {
-  const auto numbers = [](InterpreterSession& I, const char* function, std::vector<at::IValue> arguments) {
+  const auto numbers = [](InterpreterSession& I, const char* function,
+                          std::vector<at::IValue> arguments) {
     std::vector<std::int64_t> all;
     for (const auto& value : I.global("settings_test", function)(arguments).toIValue().toList())
       all.push_back(at::IValue(value).toInt());
@@ -256,7 +259,8 @@ TEST_F(InterpreterSettings, BeginWithTheProcesss) {
   {
     auto I = later.acquireOne();
     EXPECT_EQ(I.global("settings_test", "asks_precision")({}).toIValue().toStringRef(), "high");
-    EXPECT_EQ(I.global("settings_test", "precision")({"medium"}).toIValue().toStringRef(), "medium");
+    EXPECT_EQ(I.global("settings_test", "precision")({"medium"}).toIValue().toStringRef(),
+              "medium");
   }
   EXPECT_EQ(at::globalContext().float32MatmulPrecision(), at::Float32MatmulPrecision::HIGH);
   at::globalContext().setFloat32MatmulPrecision("highest");

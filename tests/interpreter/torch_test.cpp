@@ -134,7 +134,9 @@ TEST_F(TorchTest, TrainingGivesTheSameEverywhere) {
 }
 
 TEST_F(TorchTest, FunctionalTransforms) {
-  everywhere("functional", [](const at::IValue& v) { EXPECT_TRUE(v.toTensor().equal(at::full({2, 2}, 3.0))); });
+  everywhere("functional", [](const at::IValue& v) {
+    EXPECT_TRUE(v.toTensor().equal(at::full({2, 2}, 3.0)));
+  });
 }
 
 TEST_F(TorchTest, DispatchModes) {
@@ -146,15 +148,19 @@ TEST_F(TorchTest, DispatchModes) {
 }
 
 TEST_F(TorchTest, FakeTensors) {
-  everywhere("fake", [](const at::IValue& v) { EXPECT_EQ(v.toIntVector(), (std::vector<int64_t>{3, 5})); });
+  everywhere("fake", [](const at::IValue& v) {
+    EXPECT_EQ(v.toIntVector(), (std::vector<int64_t>{3, 5}));
+  });
 }
 
 TEST_F(TorchTest, ScriptFunctions) {
-  everywhere("scripted", [](const at::IValue& v) { EXPECT_TRUE(v.toTensor().equal(at::ones({2}))); });
+  everywhere("scripted",
+             [](const at::IValue& v) { EXPECT_TRUE(v.toTensor().equal(at::ones({2}))); });
 }
 
 TEST_F(TorchTest, TensorHooks) {
-  everywhere("hooked", [](const at::IValue& v) { EXPECT_EQ(v.toDoubleVector(), std::vector<double>{6.0}); });
+  everywhere("hooked",
+             [](const at::IValue& v) { EXPECT_EQ(v.toDoubleVector(), std::vector<double>{6.0}); });
 }
 
 TEST_F(TorchTest, NumpyBackedTensorsOutliveThePythonObject) {
@@ -191,11 +197,13 @@ TEST_F(TorchTest, CppDifferentiatesAGraphMadeInPython) {
   for (int i = 0; i < kInterpreters; i++) {
     auto session = manager->allInstances()[i].acquireSession();
     session.global("torch_module", "make_weight")(kNothing);
-    at::Tensor loss = session.global("torch_module", "loss")({at::full({2}, 3.0)}).toIValue().toTensor();
+    at::Tensor loss =
+        session.global("torch_module", "loss")({at::full({2}, 3.0)}).toIValue().toTensor();
     ASSERT_TRUE(loss.requires_grad());
     EXPECT_EQ(loss.item<float>(), 36.0f);  // sum of (2 * 3 * w) ** 2 / 2 with w = 1
     loss.backward();
-    EXPECT_TRUE(session.global("torch_module", "gradient")(kNothing).toIValue().toTensor().equal(at::full({2}, 36.0)));
+    EXPECT_TRUE(session.global("torch_module", "gradient")(kNothing).toIValue().toTensor().equal(
+        at::full({2}, 36.0)));
   }
 }
 

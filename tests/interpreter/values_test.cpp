@@ -1,11 +1,11 @@
 // Every IValue kind that has a Python form, there and back, checked by Python
 // itself: the module below says what type and value it was given.
-#include <chrono>
-#include <thread>
 #include <gtest/gtest.h>
 #include <multipy/runtime/deploy.h>
 #include <torch/csrc/jit/api/module.h>
 #include <torch/csrc/jit/serialization/import.h>
+#include <chrono>
+#include <thread>
 
 #include <ATen/ATen.h>
 #include <ATen/core/jit_type.h>
@@ -69,7 +69,9 @@ class ValuesTest : public ::testing::Test {
   at::IValue call(const char* function, std::vector<at::IValue> args = {}) {
     return session.global("values_module", function)(at::ArrayRef<at::IValue>(args)).toIValue();
   }
-  std::string describe(at::IValue value) { return call("describe", {std::move(value)}).toStringRef(); }
+  std::string describe(at::IValue value) {
+    return call("describe", {std::move(value)}).toStringRef();
+  }
   at::IValue roundTrip(const at::IValue& value) { return call("same", {value}); }
   std::string whyNot(const char* function) {
     try {
@@ -92,7 +94,8 @@ TEST_F(ValuesTest, Scalars) {
   EXPECT_EQ(describe(2.5), "float:2.5");
   EXPECT_EQ(describe(c10::complex<double>(1, -2)), "complex:(1-2j)");
   EXPECT_EQ(describe("gr\xC3\xBC\xC3\x9F"), "str:'grüß'");
-  EXPECT_EQ(roundTrip(std::numeric_limits<int64_t>::min()).toInt(), std::numeric_limits<int64_t>::min());
+  EXPECT_EQ(roundTrip(std::numeric_limits<int64_t>::min()).toInt(),
+            std::numeric_limits<int64_t>::min());
   EXPECT_EQ(roundTrip(std::string("a\0b", 3)).toStringRef(), std::string("a\0b", 3));
   EXPECT_EQ(roundTrip(c10::complex<double>(1, -2)).toComplexDouble(), c10::complex<double>(1, -2));
   EXPECT_TRUE(roundTrip(at::IValue()).isNone());
@@ -157,7 +160,9 @@ TEST_F(ValuesTest, Enums) {
 }
 
 TEST_F(ValuesTest, BytesBecomeAStringOfTheSameBytes) {
-  EXPECT_EQ(call("some_bytes").toStringRef(), std::string("\x00\xff" "abc", 5));
+  EXPECT_EQ(call("some_bytes").toStringRef(), std::string("\x00\xff"
+                                                          "abc",
+                                                          5));
 }
 
 TEST_F(ValuesTest, WhatHasNoFormIsAnErrorThatNamesTheType) {
@@ -183,7 +188,8 @@ TEST_F(ValuesTest, PythonErrorsWhileConverting) {
     EXPECT_EQ(error.type(), "UnicodeEncodeError");
   }
   EXPECT_THROW(describe(std::string("\xff\xfe not UTF-8")), PythonException);
-  EXPECT_THROW(session.global("values_module", "Raises")(std::vector<Obj>()).hasattr("broken"), PythonException);
+  EXPECT_THROW(session.global("values_module", "Raises")(std::vector<Obj>()).hasattr("broken"),
+               PythonException);
 }
 
 TEST_F(ValuesTest, ACapsuleHasNoPythonForm) {
@@ -214,10 +220,16 @@ TEST_F(ValuesTest, DeviceDtypeLayoutAndGenerator) {
   EXPECT_EQ(describe(at::Device("cpu")), "device:device(type='cpu')");
   EXPECT_EQ(session.global("torch", "bfloat16").toIValue().toInt(),
             static_cast<int64_t>(at::kBFloat16));
-  EXPECT_EQ(session.global("torch", "strided").toIValue().toInt(), static_cast<int64_t>(at::kStrided));
+  EXPECT_EQ(session.global("torch", "strided").toIValue().toInt(),
+            static_cast<int64_t>(at::kStrided));
   const auto generator = session.global("torch", "Generator")(std::vector<Obj>()).toIValue();
   EXPECT_TRUE(generator.isGenerator());
-  EXPECT_EQ(session.global("torch", "Size")({std::vector<int64_t>{2, 3}}).toIValue().toTupleRef().elements()[1].toInt(), 3);
+  EXPECT_EQ(session.global("torch", "Size")({std::vector<int64_t>{2, 3}})
+                .toIValue()
+                .toTupleRef()
+                .elements()[1]
+                .toInt(),
+            3);
 }
 
 TEST_F(ValuesTest, SymbolicNumbersThatAreConcrete) {
@@ -247,7 +259,8 @@ def wait(f): return f.wait()
 
   auto mine = c10::make_intrusive<c10::ivalue::Future>(c10::TensorType::get());
   mine->markCompleted(at::full({2}, 5.0));
-  EXPECT_TRUE(session.global("futures_module", "wait")({mine}).toIValue().toTensor().equal(at::full({2}, 5.0)));
+  EXPECT_TRUE(session.global("futures_module", "wait")({mine}).toIValue().toTensor().equal(
+      at::full({2}, 5.0)));
 }
 
 constexpr const char* kLaterModule = R"py(
@@ -346,14 +359,21 @@ def made():
 def use(m, x): return m(x)
 def weight(m): return m.weight
 )py");
-  torch::jit::Module module(session.global("script_module", "made")(std::vector<Obj>()).toIValue().toObject());
+  torch::jit::Module module(
+      session.global("script_module", "made")(std::vector<Obj>()).toIValue().toObject());
   const at::Tensor x = at::ones({1, 3});
   const at::Tensor expected = at::full({1, 2}, 7.0);
   EXPECT_TRUE(module.forward({x}).toTensor().equal(expected));
   for (const Interpreter& interpreter : manager->allInstances()) {
     auto inside = interpreter.acquireSession();
-    EXPECT_TRUE(inside.global("script_module", "use")({module._ivalue(), x}).toIValue().toTensor().equal(expected));
-    EXPECT_EQ(inside.global("script_module", "weight")({module._ivalue()}).toIValue().toTensor().data_ptr(),
+    EXPECT_TRUE(inside.global("script_module", "use")({module._ivalue(), x})
+                    .toIValue()
+                    .toTensor()
+                    .equal(expected));
+    EXPECT_EQ(inside.global("script_module", "weight")({module._ivalue()})
+                  .toIValue()
+                  .toTensor()
+                  .data_ptr(),
               module.attr("weight").toTensor().data_ptr());
   }
 }

@@ -49,9 +49,9 @@ class CacheFaultsTest : public ::testing::Test {
   void SetUp() override {
     bench_.build("site-packages/libbase.so", "int data = 1; int base(void) { return data; }",
                  "-Wl,-soname,libbase.so");
-    top_ = bench_.build("site-packages/top.so", "int base(void); int top(void) { return base(); }",
-                        "-L'" + (bench_ / "site-packages").string() +
-                            "' -l:libbase.so -Wl,-rpath,'$ORIGIN'");
+    top_ = bench_.build(
+        "site-packages/top.so", "int base(void); int top(void) { return base(); }",
+        "-L'" + (bench_ / "site-packages").string() + "' -l:libbase.so -Wl,-rpath,'$ORIGIN'");
   }
   std::unique_ptr<LivingSpace> newSpace(int slot) {
     return std::make_unique<LivingSpace>(bench_, slot, policy_, cache_, &vandal_);
@@ -247,8 +247,8 @@ TEST_F(CacheFaultsTest, ALibraryThatIsBrokenItselfIsTriedOnce) {
 
 TEST_F(CacheFaultsTest, WhatStaysLoadedIsKnownAlsoWhenItsFileWasMoved) {
   // Another process has found its copy damaged, and has put a new one in its place.
-  const auto sticky = bench_.build("site-packages/sticky.so", "int touch(void) { return 1; }",
-                                   "-Wl,-z,nodelete");
+  const auto sticky =
+      bench_.build("site-packages/sticky.so", "int touch(void) { return 1; }", "-Wl,-z,nodelete");
   auto space = newSpace(0);
   void* const library = (*space)->load(sticky);
   EXPECT_EQ(call(library, "touch"), 1);

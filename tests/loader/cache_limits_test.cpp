@@ -16,10 +16,10 @@
 #include <map>
 #include <thread>
 
+#include "base/file_descriptor.h"
 #include "loader/cache_contents.h"
 #include "loader/cache_trimming.h"
 #include "loader/copy_cache.h"
-#include "loader/file_descriptor.h"
 #include "loader/texts.h"
 #include "loader/workbench.h"
 #include "multipy/runtime/Exception.h"
@@ -148,8 +148,8 @@ TEST_F(CacheLimitsTest, SizesAndAgesAreReadAndWritten) {
   EXPECT_EQ(textOfSizeLimit(std::uintmax_t{1024} << 20), "1GiB");
   EXPECT_TRUE(parseSizeLimit("none", bytes));
   EXPECT_EQ(bytes, std::nullopt);
-  for (const char* text : {"", "0", "0GB", "7", "GB", "-1GB", "+1GB", "1 GB", "1gb", "1.5GB", "1GBs",
-                           "9000000TiB", "99999999999999999999999B"}) {
+  for (const char* text : {"", "0", "0GB", "7", "GB", "-1GB", "+1GB", "1 GB", "1gb", "1.5GB",
+                           "1GBs", "9000000TiB", "99999999999999999999999B"}) {
     EXPECT_FALSE(parseSizeLimit(text, bytes)) << text;
   }
   const std::map<std::string, seconds> ages{
@@ -312,7 +312,8 @@ TEST_F(CacheLimitsTest, NothingElseIsRemoved) {
   bench_.write("cache/" + shard.filename().string() + "/notes.txt", "of a person's");
   std::filesystem::create_directories(bench_ / "elsewhere/kept");
   std::filesystem::create_directory_symlink(bench_ / "elsewhere", directory_ / "00");
-  std::filesystem::create_directory_symlink(bench_ / "elsewhere", shard / (shard.filename().string() + "00"));
+  std::filesystem::create_directory_symlink(bench_ / "elsewhere",
+                                            shard / (shard.filename().string() + "00"));
   setLimits(1, seconds(1));
   trimCache(directory_);
   clearCache(directory_);
@@ -369,7 +370,7 @@ TEST_F(CacheLimitsTest, OneProgramTrimsAndTheOthersDoNotWaitForIt) {
   make({{"a", days(100)}});
   {
     // As a process that was stopped while it trims.
-    const FileDescriptor turn(::open((directory_ / "trimmed").c_str(), O_RDONLY | O_CLOEXEC));
+    const base::FileDescriptor turn(::open((directory_ / "trimmed").c_str(), O_RDONLY | O_CLOEXEC));
     ASSERT_EQ(::flock(turn.get(), LOCK_EX), 0);
     EXPECT_EQ(trimCache(directory_).copies, 0u);
     trimmed(days(2));

@@ -298,9 +298,7 @@ TEST_F(CopyCacheConcurrencyTest, AFullFileSystemEndsInMemory) {
 }
 
 TEST_F(CopyCacheConcurrencyTest, ADirectoryWithoutRightsEndsInMemory) {
-  {
-    get(*CopyCache::in(directory_), "old");
-  }
+  { get(*CopyCache::in(directory_), "old"); }
   EXPECT_EQ(
       exitCodeOf(inChild([&] {
         // Root may write everywhere, so it must be somebody else.

@@ -11,7 +11,7 @@
 #include <set>
 #include <stdexcept>
 
-#include "loader/blake2b.h"
+#include "base/blake2b.h"
 #include "loader/texts.h"
 #include "loader/workbench.h"
 #include "multipy/runtime/Exception.h"
@@ -64,9 +64,9 @@ class CopyCacheTest : public ::testing::Test {
 
 TEST(Blake2bTest, AgreesWithKnownDigests) {
   // From RFC 7693's reference implementation; b2sum -l 256 says the same.
-  EXPECT_EQ(Blake2b::digest(""),
+  EXPECT_EQ(base::Blake2b::digest(""),
             "0e5751c026e543b2e8ab2eb06099daa1d1e5df47778f7787faab45cdf12fe3a8");
-  EXPECT_EQ(Blake2b::digest("abc"),
+  EXPECT_EQ(base::Blake2b::digest("abc"),
             "bddd813c634239723171ef3fee98579b94964e3bb1cb3e427262c8c068d52319");
 }
 
@@ -77,9 +77,9 @@ TEST_F(CopyCacheTest, Blake2bAgreesWithB2sumAroundBlockBoundaries) {
     bench_.write("data", text);
     const std::string expected =
         run("b2sum -l 256 '" + (bench_ / "data").string() + "'").substr(0, 64);
-    EXPECT_EQ(Blake2b::digest(text), expected) << size;
+    EXPECT_EQ(base::Blake2b::digest(text), expected) << size;
     // In pieces of all sorts of sizes, too.
-    Blake2b pieces;
+    base::Blake2b pieces;
     const auto bytes = bytesOf(text);
     for (std::size_t at = 0, step = 1; at < size; at += step, step = step * 3 % 301 + 1) {
       pieces.update(std::span(bytes).subspan(at, std::min(step, size - at)));

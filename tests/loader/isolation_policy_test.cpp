@@ -46,8 +46,8 @@ TEST(IsolationPolicyTest, WhatUsesTheCApiIsPrivateAnywhere) {
 TEST(IsolationPolicyTest, WhatTheGilGuardsIsPrivate) {
   const auto policy = newPolicy();
   EXPECT_TRUE(isPrivate(policy, kPackages + "/torch/lib/libshm.so"));
-  for (const std::string library : {"libshm.so.2.6", "libreadline.so.8", "libtinfo.so.6",
-                                    "libncursesw.so.6", "libedit.so.2"})
+  for (const std::string library :
+       {"libshm.so.2.6", "libreadline.so.8", "libtinfo.so.6", "libncursesw.so.6", "libedit.so.2"})
     EXPECT_TRUE(isPrivate(policy, "/usr/lib/x86_64-linux-gnu/" + library)) << library;
 }
 
@@ -55,13 +55,12 @@ TEST(IsolationPolicyTest, TorchCudaOpenMpAndTheRuntimeAreShared) {
   const auto policy = newPolicy();
   for (const std::string library :
        {"/torch/lib/libtorch.so", "/torch/lib/libtorch_cpu.so", "/torch/lib/libtorch_cuda.so",
-        "/torch/lib/libc10.so", "/torch/lib/libc10_cuda.so",
-        "/torch/lib/libtorch_global_deps.so", "/torch/lib/libanything.so",
-        "/torch/lib/libgomp.so.1", "/scikit_learn.libs/libgomp-e985bcbb.so.1.0.0",
-        "/faiss_cpu.libs/libgomp-24e2ab19.so.1.0.0", "/lightgbm/libomp.so", "/mkl/libiomp5.so",
-        "/nvidia/cublas/lib/libcublas.so.12", "/nvidia/cudnn/lib/libcudnn.so.9",
-        "/nvidia/nccl/lib/libnccl.so.2", "/nvidia/new/lib/libnew.so.1", "/x.libs/libstdc++-1.so.6",
-        "/x/libcudart.so.12"}) {
+        "/torch/lib/libc10.so", "/torch/lib/libc10_cuda.so", "/torch/lib/libtorch_global_deps.so",
+        "/torch/lib/libanything.so", "/torch/lib/libgomp.so.1",
+        "/scikit_learn.libs/libgomp-e985bcbb.so.1.0.0", "/faiss_cpu.libs/libgomp-24e2ab19.so.1.0.0",
+        "/lightgbm/libomp.so", "/mkl/libiomp5.so", "/nvidia/cublas/lib/libcublas.so.12",
+        "/nvidia/cudnn/lib/libcudnn.so.9", "/nvidia/nccl/lib/libnccl.so.2",
+        "/nvidia/new/lib/libnew.so.1", "/x.libs/libstdc++-1.so.6", "/x/libcudart.so.12"}) {
     EXPECT_FALSE(isPrivate(policy, kPackages + library)) << library;
     EXPECT_FALSE(policy.decide(kPackages + library, kNoUse, false).reason.empty());
   }

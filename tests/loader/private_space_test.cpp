@@ -235,7 +235,8 @@ TEST_P(PrivateSpaceTest, ChildrenOfForkLookNamesUpWhateverOtherThreadsDid) {
   std::vector<std::thread> busy;
   for (int thread = 0; thread < 2; ++thread) {
     busy.emplace_back([&] {
-      while (!stop) (*other)->eachObject([](dl_phdr_info*, std::size_t, void*) { return 0; }, nullptr);
+      while (!stop)
+        (*other)->eachObject([](dl_phdr_info*, std::size_t, void*) { return 0; }, nullptr);
     });
     busy.emplace_back([&] {
       while (!stop) (*one)->originalOf(copy.c_str());
@@ -243,7 +244,8 @@ TEST_P(PrivateSpaceTest, ChildrenOfForkLookNamesUpWhateverOtherThreadsDid) {
   }
   testing_support::expectChildrenToEnd(30, [&] {
     ::alarm(10);  // ends one that waits
-    return (*one)->originalOf(copy.c_str()) && (*one)->open(copy.c_str(), RTLD_NOW, nullptr) ? 0 : 1;
+    return (*one)->originalOf(copy.c_str()) && (*one)->open(copy.c_str(), RTLD_NOW, nullptr) ? 0
+                                                                                             : 1;
   });
   stop = true;
   for (std::thread& thread : busy) thread.join();
@@ -264,8 +266,7 @@ TEST_P(PrivateSpaceTest, CopiesThatAreFoundInTheProcessOpenForTheirOwnSpace) {
     EXPECT_EQ((*one)->open(spelt.c_str(), RTLD_NOW, nullptr), handle);
     EXPECT_EQ((*other)->open(spelt.c_str(), RTLD_NOW | RTLD_NOLOAD, nullptr), nullptr);
   }
-  const std::string error =
-      errorOf([&] { (*other)->open(copy.c_str(), RTLD_NOW, nullptr); });
+  const std::string error = errorOf([&] { (*other)->open(copy.c_str(), RTLD_NOW, nullptr); });
   EXPECT_NE(error.find(copy), std::string::npos) << error;
   EXPECT_NE(error.find("another interpreter's private copy"), std::string::npos) << error;
 }

@@ -123,13 +123,13 @@ TEST_P(SharedPagesTest, WhatIsEditedOrRelocatedIsNotSharable) {
       EXPECT_TRUE(edited.end <= range.begin || edited.begin >= range.end);
     }
   }
-  const auto relocated = build("site-packages/relocated.so",
-                               std::string(kLarge) +
-                                   "\n__asm__(\".section .text\\n.quad counter\\n.previous\");",
-                               "-Wl,-z,notext");
+  const auto relocated =
+      build("site-packages/relocated.so",
+            std::string(kLarge) + "\n__asm__(\".section .text\\n.quad counter\\n.previous\");",
+            "-Wl,-z,notext");
   EXPECT_TRUE(sharableRanges(elf::SharedObject::read(relocated)).empty());
-  EXPECT_TRUE(sharableRanges(elf::SharedObject::read(build("site-packages/small.so", kCounter)))
-                  .empty());
+  EXPECT_TRUE(
+      sharableRanges(elf::SharedObject::read(build("site-packages/small.so", kCounter))).empty());
 }
 
 }  // namespace

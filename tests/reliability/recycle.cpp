@@ -99,11 +99,12 @@ Held look() {
 }
 
 void print(long cycle, const Held& held) {
-  std::printf("%6ld cycles: RSS %8.1f MB, malloc %8.1f MB, address space %6.1f GiB, %5ld mappings, "
-              "%3ld threads, %3ld descriptors, %3ld keys, %3ld TLS modules\n",
-              cycle, bytes(held.footprint.rss) / 1e6, held.allocated / 1e6,
-              static_cast<double>(held.addressSpace) / (1L << 30), held.footprint.mappings, held.footprint.threads,
-              held.footprint.descriptors, held.keys, held.tlsModules);
+  std::printf(
+      "%6ld cycles: RSS %8.1f MB, malloc %8.1f MB, address space %6.1f GiB, %5ld mappings, "
+      "%3ld threads, %3ld descriptors, %3ld keys, %3ld TLS modules\n",
+      cycle, bytes(held.footprint.rss) / 1e6, held.allocated / 1e6,
+      static_cast<double>(held.addressSpace) / (1L << 30), held.footprint.mappings,
+      held.footprint.threads, held.footprint.descriptors, held.keys, held.tlsModules);
   std::fflush(stdout);
 }
 
@@ -166,7 +167,8 @@ bool within(const char* what, double found, double bound) {
 }
 
 bool judge(const Options& options, const Held& early, const Held& late) {
-  const double ended = static_cast<double>((options.cycles - options.quietStart) * options.interpreters);
+  const double ended =
+      static_cast<double>((options.cycles - options.quietStart) * options.interpreters);
   const double resident = bytes(late.footprint.rss - early.footprint.rss) / ended;
   const double allocated = static_cast<double>(late.allocated - early.allocated) / ended;
   std::printf("stays of each interpreter: %.0f bytes of RSS, of which %.0f in use by malloc()\n",
@@ -179,11 +181,11 @@ bool judge(const Options& options, const Held& early, const Held& late) {
   // What rests until it is used again is there at some cycles and not at others.
   good &= within("mappings more", late.footprint.mappings - early.footprint.mappings, 400);
   good &= within("threads more", late.footprint.threads - early.footprint.threads, 0);
-  good &= within("file descriptors more",
-                 late.footprint.descriptors - early.footprint.descriptors, 0);
+  good &=
+      within("file descriptors more", late.footprint.descriptors - early.footprint.descriptors, 0);
   good &= within("thread keys more", late.keys - early.keys, 0);
   good &= within("modules with thread-local storage more", late.tlsModules - early.tlsModules, 2);
-  // Slices rest (kRestingSlices of src/torch/ownership.h).
+  // Slices rest (kRestingSlices of src/process/ownership.h).
   good &= within("GiB of address space more",
                  static_cast<double>(late.addressSpace - early.addressSpace) / (1L << 30), 70 * 32);
   return good;

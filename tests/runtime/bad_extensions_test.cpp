@@ -16,7 +16,7 @@
 #include "multipy/runtime/interpreter_manager.h"
 #include "multipy/runtime/path_environment.h"
 #include "multipy/runtime/python_environment.h"
-#include "runtime/python_installation.h"
+#include "runtime/environment/python_installation.h"
 #include "temporary_folder.h"
 
 namespace multipy::runtime {

@@ -13,7 +13,7 @@
 #include "multipy/runtime/Exception.h"
 #include "multipy/runtime/interpreter_manager.h"
 #include "multipy/runtime/python_environment.h"
-#include "runtime/python_installation.h"
+#include "runtime/environment/python_installation.h"
 #include "temporary_folder.h"
 
 namespace multipy::runtime {
@@ -97,7 +97,9 @@ TEST_F(BadInput, WrongArguments) {
   expectError<PythonException>([&] { model({"unexpected input"}); }, {"TypeError"});
   expectError<PythonException>([&] { model({at::ones({3, 7})}); }, {"RuntimeError", "3x7"});
   expectError<PythonException>(
-      [&] { static_cast<void>(model.callKwargs({{"inputs", at::ones({1, 20})}})); },
+      [&] {
+        static_cast<void>(model.callKwargs({{"inputs", at::ones({1, 20})}}));
+      },
       {"TypeError", "inputs"});
 }
 

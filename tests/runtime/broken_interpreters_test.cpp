@@ -46,7 +46,8 @@ TEST(BrokenInterpreters, SayWhyAndSinceWhen) {
 TEST(BrokenInterpreters, AreLeftToThemselvesWhereThereAreOthers) {
   InterpreterManager manager(3);
   manager.registerModuleSource("torch.functional", kDamaged);
-  EXPECT_EQ(answer(manager.allInstances()[1].acquireSession()), "RuntimeError: this part is damaged");
+  EXPECT_EQ(answer(manager.allInstances()[1].acquireSession()),
+            "RuntimeError: this part is damaged");
   // The others find torch as it is.
   manager.registerModuleSource("torch.functional", R"(
 import importlib.machinery
@@ -79,7 +80,8 @@ class Twice:
   // torch is damaged in the second interpreter only.
   manager.registerModuleSource("torch.functional", std::string(R"(
 import _multipy_host
-if _multipy_host.slot != )") + std::to_string(manager.allInstances()[0].slot()) + ": " + kDamaged + R"(
+if _multipy_host.slot != )") + std::to_string(manager.allInstances()[0].slot()) +
+                                                       ": " + kDamaged + R"(
 import importlib.machinery
 _spec = importlib.machinery.PathFinder.find_spec(__name__, __import__("torch").__path__)
 exec(compile(_spec.loader.get_data(_spec.origin), _spec.origin, "exec"))
@@ -87,12 +89,14 @@ exec(compile(_spec.loader.get_data(_spec.origin), _spec.origin, "exec"))
   ReplicatedObj twice;
   {
     auto session = manager.allInstances()[0].acquireSession();
-    twice = manager.createMovable(session.global("work", "Twice")(at::ArrayRef<at::IValue>()), &session);
+    twice = manager.createMovable(session.global("work", "Twice")(at::ArrayRef<at::IValue>()),
+                                  &session);
   }
   const at::Tensor x = at::ones({2});
   // Kept busy, so that calls go to the second one.
   auto busy = manager.acquireOne();
-  while (busy.global("_multipy_host", "slot").toIValue().toInt() != manager.allInstances()[0].slot())
+  while (busy.global("_multipy_host", "slot").toIValue().toInt() !=
+         manager.allInstances()[0].slot())
     busy = manager.acquireOne();
   for (int i = 0; i < 4; ++i) EXPECT_TRUE(at::equal(twice({x}).toTensor(), x * 2));
   EXPECT_NE(manager.allInstances()[1].whyBroken(), "");
@@ -109,8 +113,9 @@ TEST(BrokenInterpreters, AreUsedWhereThereIsNoOther) {
 }
 
 TEST(BrokenInterpreters, EndWithoutACrash) {
-  for (const char* part : {"torch._tensor", "torch.storage", "torch.autograd", "torch.nn", "torch.jit",
-                           "torch._meta_registrations", "torch.fx", "torch.distributed.rpc"}) {
+  for (const char* part :
+       {"torch._tensor", "torch.storage", "torch.autograd", "torch.nn", "torch.jit",
+        "torch._meta_registrations", "torch.fx", "torch.distributed.rpc"}) {
     InterpreterManager manager(1);
     manager.registerModuleSource(part, kDamaged);
     EXPECT_NE(answer(manager.acquireOne()), "right") << part;
@@ -120,7 +125,8 @@ TEST(BrokenInterpreters, EndWithoutACrash) {
 
 TEST(BrokenInterpreters, AreNoneWhereTorchIsNotThere) {
   InterpreterManager manager(1);
-  manager.registerModuleSource("torch", "raise ModuleNotFoundError('no torch here', name='torch')\n");
+  manager.registerModuleSource("torch",
+                               "raise ModuleNotFoundError('no torch here', name='torch')\n");
   EXPECT_TRUE(contains(answer(manager.acquireOne()), "ModuleNotFoundError"));
   EXPECT_EQ(manager.allInstances()[0].whyBroken(), "");
 }

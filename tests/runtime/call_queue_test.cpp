@@ -15,7 +15,7 @@
 #include "multipy/runtime/Exception.h"
 #include "multipy/runtime/interpreter_manager.h"
 #include "runtime/call_queue.h"
-#include "runtime/interpreter_core.h"
+#include "runtime/interpreter/interpreter_core.h"
 
 namespace multipy::runtime {
 namespace {
@@ -137,7 +137,8 @@ TEST_F(CallQueue, ACallThatNeverGivesTheGilUpIsJoinedInTheEnd) {
   manager.debugLimitInterpreters(1);
   const ReplicatedObj spin = function("spin_until_flag"), set = function("set_flag");
   std::jthread spinning([&] { spin({}); });
-  while (manager.allInstances()[0].acquireSession().global("queued", "spinning").toIValue() == false)
+  while (manager.allInstances()[0].acquireSession().global("queued", "spinning").toIValue() ==
+         false)
     std::this_thread::yield();
   set({});  // only this lets it end
 }
@@ -153,7 +154,8 @@ TEST_F(CallQueue, CallsThatComputeTakeTurns) {
   EXPECT_EQ(right, kThreads * kCalls);
   int64_t together = 0;
   for (const Interpreter& interpreter : manager.allInstances())
-    together += interpreter.acquireSession().global("queued", "how_often_together")({}).toIValue().toInt();
+    together +=
+        interpreter.acquireSession().global("queued", "how_often_together")({}).toIValue().toInt();
   // A few are let in by chance: where a thread has been put aside between two steps.
   EXPECT_LT(together, kThreads * kCalls / 5);
 }
@@ -181,17 +183,17 @@ TEST_F(CallQueue, ACallFromInsideAnInterpreterDoesNotWait) {
   });
 }
 
-TEST_F(CallQueue, ACheapCallRunsBesideADearOne) {
-  const ReplicatedObj dear = function("compute"), cheap = function("write");
+TEST_F(CallQueue, ACheapCallRunsBesideAnExpensiveOne) {
+  const ReplicatedObj expensive = function("compute"), cheap = function("write");
   const Pipe pipe;
-  constexpr int64_t kDear = 5'000'000;
-  dear({kDear});  // now it is known to be dear,
+  constexpr int64_t kExpensive = 5'000'000;
+  expensive({kExpensive});                              // now it is known to be expensive,
   for (int i = 0; i < 3; ++i) cheap({pipe.writing()});  // and this to be cheap
   std::atomic<int> running = kInterpreters;
   std::vector<std::jthread> busy;
   for (int i = 0; i < kInterpreters; ++i)
     busy.emplace_back([&] {
-      dear({kDear});
+      expensive({kExpensive});
       --running;
     });
   int beside = 0;
@@ -202,29 +204,30 @@ TEST_F(CallQueue, ACheapCallRunsBesideADearOne) {
     ASSERT_GT(::read(pipe.reading(), bytes, sizeof bytes), 0);
   }
   EXPECT_GT(beside, 10);
-  // sys.setswitchinterval's value, which a call in a hurry changes for its own time.
+  // sys.setswitchinterval's value, which a call with priority changes for its own time.
   busy.clear();
   for (const Interpreter& interpreter : manager.allInstances())
-    EXPECT_EQ(interpreter.acquireSession().global("sys", "getswitchinterval")({}).toIValue().toDouble(),
-              0.005);
+    EXPECT_EQ(
+        interpreter.acquireSession().global("sys", "getswitchinterval")({}).toIValue().toDouble(),
+        0.005);
 }
 
-TEST_F(CallQueue, AChildOfACallBesideADearOneWaitsForNobody) {
-  const ReplicatedObj dear = function("compute"), fork = function("fork");
-  constexpr int64_t kDear = 5'000'000;
-  dear({kDear});
+TEST_F(CallQueue, AChildOfACallBesideAnExpensiveOneDoesNotWait) {
+  const ReplicatedObj expensive = function("compute"), fork = function("fork");
+  constexpr int64_t kExpensive = 5'000'000;
+  expensive({kExpensive});
   for (int i = 0; i < 20; ++i) fork({false});
   std::vector<std::jthread> busy;
-  for (int i = 0; i < kInterpreters; ++i) busy.emplace_back([&] { dear({kDear}); });
+  for (int i = 0; i < kInterpreters; ++i) busy.emplace_back([&] { expensive({kExpensive}); });
   for (int i = 0; i < 5; ++i) EXPECT_EQ(fork({true}).toInt(), 6);
 }
 
-// What a call in a hurry has changed for its own time, and a child would keep.
-TEST_F(CallQueue, AChildOfADearCallHasTheUsualSwitchInterval) {
-  const ReplicatedObj dear = function("fork_and_ask_often"), cheap = function("write");
+// What a call with priority has changed for its own time, and a child would keep.
+TEST_F(CallQueue, AChildOfAnExpensiveCallHasTheUsualSwitchInterval) {
+  const ReplicatedObj expensive = function("fork_and_ask_often"), cheap = function("write");
   const Pipe pipe;
   constexpr int64_t kForks = 50;
-  dear({kForks});
+  expensive({kForks});
   for (int i = 0; i < 3; ++i) cheap({pipe.writing()});
   manager.debugLimitInterpreters(1);
   std::atomic<bool> done = false;
@@ -235,7 +238,7 @@ TEST_F(CallQueue, AChildOfADearCallHasTheUsualSwitchInterval) {
       ASSERT_GT(::read(pipe.reading(), bytes, sizeof bytes), 0);
     }
   });
-  const at::IValue milliseconds = dear({kForks});
+  const at::IValue milliseconds = expensive({kForks});
   done = true;
   ASSERT_EQ(milliseconds.toListRef().size(), 1u) << milliseconds;
   EXPECT_EQ(milliseconds.toListRef()[0].toInt(), 5);
@@ -257,29 +260,29 @@ TEST_F(CallQueue, APlaceIsGivenBackWhenACallFails) {
   EXPECT_EQ(compute({10}).toInt(), 45);
 }
 
-// It had joined another dear one, which has ended since.
-TEST(CallQueuesPlaces, ACheapCallIsLetInBesideADearOneThatCameSecond) {
+// It had joined another expensive one, which has ended since.
+TEST(CallQueuesPlaces, ACheapCallIsLetInBesideAnExpensiveOneThatCameSecond) {
   InterpreterManager manager(1);
   const std::vector<std::shared_ptr<InterpreterCore>> cores = InterpreterCore::live();
   ASSERT_EQ(cores.size(), 1u);
   LoadBalancer balancer(1);
   multipy::runtime::CallQueue queue(balancer, cores);
-  CallCost dear, cheap;
-  dear.took(std::chrono::milliseconds(5));
+  CallCost expensive, cheap;
+  expensive.took(std::chrono::milliseconds(5));
   cheap.took(std::chrono::microseconds(50));
 
-  const auto first = queue.enter(dear);
-  EXPECT_FALSE(first.hurried || first.beside);
-  const auto second = queue.enter(dear);
-  EXPECT_TRUE(second.beside && !second.hurried);
+  const auto first = queue.enter(expensive);
+  EXPECT_FALSE(first.highPriority || first.beside);
+  const auto second = queue.enter(expensive);
+  EXPECT_TRUE(second.beside && !second.highPriority);
   queue.leave(first);
   const auto third = queue.enter(cheap);
-  EXPECT_TRUE(third.hurried);
+  EXPECT_TRUE(third.highPriority);
   queue.leave(third);
   queue.leave(second);
-  // Nobody is left who could be taken for dear.
-  const auto fourth = queue.enter(dear);
-  EXPECT_FALSE(fourth.hurried || fourth.beside);
+  // None is left that could be taken for expensive.
+  const auto fourth = queue.enter(expensive);
+  EXPECT_FALSE(fourth.highPriority || fourth.beside);
   queue.leave(fourth);
 }
 

@@ -10,7 +10,7 @@
 #include "multipy/runtime/interpreter_manager.h"
 #include "multipy/runtime/path_environment.h"
 #include "multipy/runtime/python_environment.h"
-#include "runtime/python_installation.h"
+#include "runtime/environment/python_installation.h"
 #include "temporary_folder.h"
 
 namespace multipy::runtime {
@@ -21,9 +21,7 @@ using testing_support::expectError;
 
 class Environments : public testing::Test {
  protected:
-  Environments() {
-    directory = testing_support::makeTemporaryFolder();
-  }
+  Environments() { directory = testing_support::makeTemporaryFolder(); }
   ~Environments() override { fs::remove_all(directory); }
   fs::path directory;
 };

@@ -55,8 +55,9 @@ TEST(FullDisk, InterpretersWorkFromMemoryAndNothingIsLeftOnTheDisk) {
       auto I = interpreter.acquireSession();
       // An extension module is one more private copy.
       EXPECT_EQ(I.global("_json", "encode_basestring")({"x"}).toIValue().toStringRef(), "\"x\"");
-      EXPECT_EQ(I.global("decimal", "Decimal")({"1.5"}).attr("__str__")({}).toIValue().toStringRef(),
-                "1.5");
+      EXPECT_EQ(
+          I.global("decimal", "Decimal")({"1.5"}).attr("__str__")({}).toIValue().toStringRef(),
+          "1.5");
     }
   }
   EXPECT_GT(refusedWrites, 0);

@@ -11,8 +11,8 @@
 #include "expect_error.h"
 #include "multipy/runtime/Exception.h"
 #include "multipy/runtime/interpreter_manager.h"
-#include "runtime/output_lines.h"
-#include "runtime/python_installation.h"
+#include "runtime/environment/python_installation.h"
+#include "runtime/interpreter/output_lines.h"
 
 namespace multipy::runtime {
 namespace {

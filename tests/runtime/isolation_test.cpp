@@ -16,8 +16,8 @@
 #include "multipy/runtime/Exception.h"
 #include "multipy/runtime/interpreter_manager.h"
 #include "multipy/runtime/path_environment.h"
-#include "runtime/code_directories.h"
-#include "runtime/python_installation.h"
+#include "runtime/environment/code_directories.h"
+#include "runtime/environment/python_installation.h"
 #include "temporary_folder.h"
 
 namespace multipy::runtime {
@@ -30,9 +30,7 @@ const fs::path kModules = MULTIPY_TEST_BAD_EXTENSIONS;
 
 class IsolationTest : public testing::Test {
  protected:
-  IsolationTest() {
-    directory = testing_support::makeTemporaryFolder();
-  }
+  IsolationTest() { directory = testing_support::makeTemporaryFolder(); }
   ~IsolationTest() override { fs::remove_all(directory); }
 
   /// One of no files, in `directory`.
@@ -194,7 +192,8 @@ TEST_F(IsolationTest, CodeFromOutsideTheInstallationThatIsNamedLater) {
   options.isolated = true;
   const auto named = [&] {
     std::string names;
-    for (const fs::path& each : codeDirectories(python, options)) names += each.filename().string() + " ";
+    for (const fs::path& each : codeDirectories(python, options))
+      names += each.filename().string() + " ";
     return names;
   };
   const auto write = [&](const char* file, const char* name) {

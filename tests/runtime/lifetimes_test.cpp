@@ -78,9 +78,7 @@ TEST(Lifetimes, ObjOfAnotherInterpreter) {
 }
 
 TEST(Lifetimes, ManagersComeAndGoAndLeaveNoMapping) {
-  {
-    InterpreterManager first(1);
-  }
+  { InterpreterManager first(1); }
   const std::size_t before = copiesMapped();
   for (int i = 0; i < 5; ++i) {
     InterpreterManager manager(2);

@@ -1,5 +1,5 @@
 // torch.packages that are damaged: refused with a PackageError, whatever torch makes of them.
-#include "runtime/package_records.h"
+#include "runtime/packages/package_records.h"
 
 #include <caffe2/serialize/inline_container.h>
 #include <gtest/gtest.h>
@@ -43,8 +43,8 @@ std::string package() {
     bytes.append(static_cast<const char*>(from), n);
     return n;
   });
-  for (const auto& [name, text] : {std::pair{".data/extern_modules", "torch\n"},
-                                   std::pair{"extra_files/text", "some text"}})
+  for (const auto& [name, text] :
+       {std::pair{".data/extern_modules", "torch\n"}, std::pair{"extra_files/text", "some text"}})
     writer.writeRecord(name, text, std::strlen(text));
   writer.writeEndOfFile();
   return bytes;

@@ -16,8 +16,8 @@
 #include "expect_error.h"
 #include "multipy/runtime/Exception.h"
 #include "multipy/runtime/interpreter_manager.h"
-#include "runtime/package_storages.h"
-#include "torch/torch_router.h"
+#include "runtime/packages/package_storages.h"
+#include "torch_bridge/torch_bridge.h"
 
 namespace multipy::runtime {
 namespace {
@@ -66,8 +66,10 @@ class PackagedPickles : public testing::Test {
   void mark(const Interpreter& interpreter, const char* name, bool set) {
     auto I = interpreter.acquireSession();
     Obj sys = I.global("builtins", "__import__")({"sys"});
-    if (set) sys.attr("__setattr__")({name, true});
-    else sys.attr("__delattr__")({name});
+    if (set)
+      sys.attr("__setattr__")({name, true});
+    else
+      sys.attr("__delattr__")({name});
   }
 
   // How often an object of loading_code.py has been loaded there.

@@ -124,9 +124,7 @@ TEST_F(Packages, ClassesOfThePackageMoveWithTheirObjects) {
 
 TEST_F(Packages, OutlivesItsHandle) {
   ReplicatedObj label;
-  {
-    label = manager.loadPackage(packagePath("simple.pt")).loadPickle("labels", "label.pkl");
-  }
+  { label = manager.loadPackage(packagePath("simple.pt")).loadPickle("labels", "label.pkl"); }
   for (const Interpreter& interpreter : manager.allInstances())
     EXPECT_EQ(label.acquireSession(&interpreter).self({"."}).toIValue().toStringRef(), "packed.");
 }
@@ -171,7 +169,8 @@ void inFourThreadsAtOnce(Use&& use) {
 
 // torch's PackageImporter is for one thread: another one gets a module whose code still runs.
 TEST_F(Packages, ThreadsOfOneInterpreterNeedAModuleAtOnce) {
-  ReplicatedObj model = manager.loadPackage(packagePath("slow.pt")).loadPickle("model", "model.pkl");
+  ReplicatedObj model =
+      manager.loadPackage(packagePath("slow.pt")).loadPickle("model", "model.pkl");
   for (const Interpreter& interpreter : manager.allInstances()) {
     inFourThreadsAtOnce([&] {
       auto I = model.acquireSession(&interpreter);
@@ -221,7 +220,8 @@ TEST_F(Packages, FromAReader) {
 class SlowBytes final : public BytesInMemory {
  public:
   using BytesInMemory::BytesInMemory;
-  std::size_t read(uint64_t position, void* buffer, std::size_t n, const char* what) const override {
+  std::size_t read(uint64_t position, void* buffer, std::size_t n,
+                   const char* what) const override {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
     return BytesInMemory::read(position, buffer, n, what);
   }
@@ -234,8 +234,9 @@ TEST_F(Packages, ThreadsOfOneInterpreterReadAtOnce) {
   inFourThreadsAtOnce([&] {
     auto I = package.acquireSession();
     EXPECT_EQ(I.self.attr("load_text")({"extra_files", "text"}).toIValue().toStringRef(), "grüße");
-    EXPECT_EQ(I.self.attr("load_pickle")({"labels", "label.pkl"}).attr("text").toIValue().toStringRef(),
-              "packed");
+    EXPECT_EQ(
+        I.self.attr("load_pickle")({"labels", "label.pkl"}).attr("text").toIValue().toStringRef(),
+        "packed");
   });
 }
 

@@ -1,5 +1,5 @@
 // Installations and virtual environments as trees of empty files.
-#include "runtime/python_installation.h"
+#include "runtime/environment/python_installation.h"
 
 #include <gtest/gtest.h>
 
@@ -24,9 +24,7 @@ constexpr PythonVersion kExpected{3, 11};
 
 class PythonInstallationTest : public testing::Test {
  protected:
-  PythonInstallationTest() {
-    root_ = testing_support::makeTemporaryFolder();
-  }
+  PythonInstallationTest() { root_ = testing_support::makeTemporaryFolder(); }
   ~PythonInstallationTest() override { fs::remove_all(root_); }
 
   void write(const fs::path& path, const std::string& text = "") {

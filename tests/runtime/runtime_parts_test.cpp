@@ -9,13 +9,13 @@
 #include <thread>
 #include <vector>
 
+#include "base/closable_stack.h"
+#include "base/parallel_for.h"
 #include "expect_error.h"
 #include "multipy/runtime/Exception.h"
-#include "runtime/closable_stack.h"
-#include "runtime/fork_guard.h"
-#include "runtime/in_parallel.h"
-#include "runtime/module_sources.h"
-#include "runtime/operation_gate.h"
+#include "process/fork_guard.h"
+#include "runtime/interpreter/module_sources.h"
+#include "runtime/interpreter/operation_gate.h"
 
 namespace multipy::runtime {
 namespace {
@@ -72,7 +72,7 @@ struct Node {
 
 TEST(ClosableStack, GivesEachNodeToOneTaker) {
   constexpr int kThreads = 4, kEach = 20000;
-  ClosableStack<Node> stack;
+  base::ClosableStack<Node> stack;
   std::vector<std::atomic<int>> seen(kThreads * kEach);
   std::atomic<int> refused{0};
   const auto count = [&](Node* node) {
@@ -88,7 +88,7 @@ TEST(ClosableStack, GivesEachNodeToOneTaker) {
     threads.emplace_back([&, t] {
       for (int i = 0; i < kEach; ++i) {
         auto* node = new Node{t * kEach + i};
-        if (stack.push(node) == ClosableStack<Node>::Pushed::Refused) {
+        if (stack.push(node) == base::ClosableStack<Node>::Pushed::Refused) {
           ++refused;
           delete node;
         }
@@ -102,8 +102,8 @@ TEST(ClosableStack, GivesEachNodeToOneTaker) {
 }
 
 TEST(ClosableStack, RefusesOnceClosed) {
-  using Pushed = ClosableStack<Node>::Pushed;
-  ClosableStack<Node> stack;
+  using Pushed = base::ClosableStack<Node>::Pushed;
+  base::ClosableStack<Node> stack;
   Node a, b, c;
   EXPECT_EQ(stack.push(&a), Pushed::First);
   EXPECT_EQ(stack.push(&b), Pushed::Further);
@@ -119,14 +119,14 @@ TEST(ClosableStack, RefusesOnceClosed) {
 
 TEST(InParallel, DoesEverythingOnce) {
   std::vector<std::atomic<int>> done(100);
-  inParallel(done.size(), [&](std::size_t i) { ++done[i]; });
+  base::parallelFor(done.size(), [&](std::size_t i) { ++done[i]; });
   for (auto& times : done) EXPECT_EQ(times, 1);
-  inParallel(0, [](std::size_t) { FAIL(); });
+  base::parallelFor(0, [](std::size_t) { FAIL(); });
 }
 
 TEST(InParallel, RunsAtLeastTwoAtOnce) {
   std::atomic<int> arrived{0};
-  inParallel(2, [&](std::size_t) {
+  base::parallelFor(2, [&](std::size_t) {
     ++arrived;
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
     while (arrived < 2 && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
@@ -136,15 +136,15 @@ TEST(InParallel, RunsAtLeastTwoAtOnce) {
 
 TEST(InParallel, RethrowsAfterAllHaveEnded) {
   std::atomic<int> running{0};
-  EXPECT_THROW(inParallel(50,
-                          [&](std::size_t i) {
-                            ++running;
-                            if (i == 7) {
-                              --running;
-                              throw std::out_of_range("seven");
-                            }
-                            --running;
-                          }),
+  EXPECT_THROW(base::parallelFor(50,
+                                 [&](std::size_t i) {
+                                   ++running;
+                                   if (i == 7) {
+                                     --running;
+                                     throw std::out_of_range("seven");
+                                   }
+                                   --running;
+                                 }),
                std::out_of_range);
   EXPECT_EQ(running, 0);
 }
@@ -169,14 +169,14 @@ TEST(ModuleSources, RefusesNamesThatCannotBeImported) {
 }
 
 TEST(ForkGuard, KnowsTheChild) {
-  ASSERT_FALSE(inForkedChild());
-  refuseInForkedChild("work");
+  ASSERT_FALSE(process::inForkedChild());
+  process::refuseInForkedChild("work");
   const pid_t child = ::fork();
   ASSERT_GE(child, 0);
   if (child == 0) {
-    int code = inForkedChild() ? 0 : 1;
+    int code = process::inForkedChild() ? 0 : 1;
     try {
-      refuseInForkedChild("work");
+      process::refuseInForkedChild("work");
       code |= 2;
     } catch (const HandleError&) {
     }
@@ -186,7 +186,7 @@ TEST(ForkGuard, KnowsTheChild) {
   ASSERT_EQ(::waitpid(child, &status, 0), child);
   EXPECT_TRUE(WIFEXITED(status));
   EXPECT_EQ(WEXITSTATUS(status), 0);
-  EXPECT_FALSE(inForkedChild());
+  EXPECT_FALSE(process::inForkedChild());
 }
 
 }  // namespace

@@ -9,12 +9,12 @@
 #include <vector>
 
 #include "multipy/runtime/interpreter_manager.h"
-#include "torch/ownership.h"
+#include "process/ownership.h"
 
 namespace multipy::runtime {
 namespace {
 
-using routing::Ownership;
+using process::Ownership;
 
 constexpr const char* kTools = R"(
 import threading
@@ -43,7 +43,7 @@ class Scopes : public testing::Test {
 };
 
 TEST_F(Scopes, SayWhereTheThreadIs) {
-  EXPECT_EQ(Ownership::entered(), routing::kNone);
+  EXPECT_EQ(Ownership::entered(), process::kNone);
   {
     auto inA = A.enter();
     EXPECT_EQ(Ownership::entered(), slot(0));
@@ -61,7 +61,7 @@ TEST_F(Scopes, SayWhereTheThreadIs) {
     EXPECT_EQ(Ownership::entered(), slot(0));
     EXPECT_EQ(A.fromIValue(3).toIValue().toInt(), 3);
   }
-  EXPECT_EQ(Ownership::entered(), routing::kNone);
+  EXPECT_EQ(Ownership::entered(), process::kNone);
 }
 
 TEST_F(Scopes, KeepOthersOut) {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "torch/torch_router.h"
+#include "torch_bridge/torch_bridge.h"
 
 namespace multipy::runtime {
 namespace {

@@ -72,10 +72,11 @@ TEST(TorchsStart, LeavesItsObjectsOld) {
       "< 10_000 and gc.get_freeze_count() == 0";
   EXPECT_EQ(text(interpreter(false), count, isOld), "True");
   // Many packages look first whether torch is there.
-  EXPECT_EQ(text(interpreter(false), "from importlib.util import find_spec\nfind_spec('torch')\n" + count,
-                 isOld + " and sys.modules['torch'].__spec__.loader.__class__.__name__ == "
-                         "'SourceFileLoader'"),
-            "True");
+  EXPECT_EQ(
+      text(interpreter(false), "from importlib.util import find_spec\nfind_spec('torch')\n" + count,
+           isOld + " and sys.modules['torch'].__spec__.loader.__class__.__name__ == "
+                   "'SourceFileLoader'"),
+      "True");
   EXPECT_EQ(text(interpreter(false), "import gc\ngc.freeze()\n" + kModules,
                  "gc.get_freeze_count() > 1000"),
             "True");

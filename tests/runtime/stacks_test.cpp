@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "multipy/runtime/interpreter_manager.h"
-#include "runtime/stack_snapshot.h"
+#include "runtime/interpreter/stack_snapshot.h"
 
 namespace multipy::runtime {
 namespace {

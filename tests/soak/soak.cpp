@@ -163,7 +163,7 @@ bool Soak::run() {
 }
 
 void endEarly() {
-  struct sigaction action{};
+  struct sigaction action {};
   action.sa_handler = [](int) { interrupted = 1; };
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);

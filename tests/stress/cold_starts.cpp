@@ -166,12 +166,14 @@ const Act kActs[] = {
     {"fromIValue",
      [](Start& start) {
        auto session = start.manager.acquireOne();
-       expect(at::equal(session.fromIValue(start.x).toIValue().toTensor(), start.x), "another tensor");
+       expect(at::equal(session.fromIValue(start.x).toIValue().toTensor(), start.x),
+              "another tensor");
      }},
     {"torch.ones",
      [](Start& start) {
        auto session = start.manager.acquireOne();
-       expect(at::equal(session.global("torch", "ones")({2}).toIValue().toTensor(), start.x), "no ones");
+       expect(at::equal(session.global("torch", "ones")({2}).toIValue().toTensor(), start.x),
+              "no ones");
      }},
     {"numpy",
      [](Start& start) {
@@ -284,7 +286,8 @@ int run(const Options& options) {
   for (std::size_t i = 0; i < starts; ++i) {
     failed += coldStart(options, pairs[i % pairs.size()]) > 0;
     if ((i + 1) % 25 == 0)
-      std::cout << i + 1 << " of " << starts << " cold starts, " << failed << " failed" << std::endl;
+      std::cout << i + 1 << " of " << starts << " cold starts, " << failed << " failed"
+                << std::endl;
   }
   std::cout << starts << " cold starts" << (options.slim ? " with slimTorch" : "") << " (seed "
             << options.seed << "), " << failed << " failed\n";

@@ -1,5 +1,5 @@
 // Calls that wait for a busy interpreter while other things happen: they go on with
-// another manager, the manager goes away, its limit changes, cheap calls pass dear ones.
+// another manager, the manager goes away, its limit changes, cheap calls pass expensive ones.
 #include <gtest/gtest.h>
 #include <multipy/runtime/deploy.h>
 
@@ -137,27 +137,27 @@ TEST(QueuesStress, TheLimitChangesWhileCallsWait) {
   EXPECT_EQ(wrong, 0);
 }
 
-// Cheap calls are in a hurry beside dear ones, which stay outside meanwhile each time they
+// Cheap calls have priority beside expensive ones, which stay outside meanwhile each time they
 // come back from giving the GIL up. All of them end, with sessions in between.
-TEST(QueuesStress, CheapCallsPassDearOnes) {
-  constexpr int kInterpreters = 2, kDearThreads = 3, kDear = 6;
+TEST(QueuesStress, CheapCallsPassExpensiveOnes) {
+  constexpr int kInterpreters = 2, kExpensiveThreads = 3, kExpensive = 6;
   constexpr int64_t kParts = 4000;
   const auto manager = makeManager(kInterpreters);
-  const ReplicatedObj dear = function(*manager, "in_many_parts");
+  const ReplicatedObj expensive = function(*manager, "in_many_parts");
   const ReplicatedObj cheap = function(*manager, "add_up");
-  dear({kParts});
+  expensive({kParts});
   for (int call = 0; call < 3; ++call) cheap({10});
-  std::atomic<int> wrong = 0, working = kDearThreads;
-  together(kDearThreads + 4, [&](int thread) {
-    if (thread < kDearThreads) {
-      for (int call = 0; call < kDear; ++call)
-        if (dear({kParts}).toInt() != sumBelow(kParts)) ++wrong;
+  std::atomic<int> wrong = 0, working = kExpensiveThreads;
+  together(kExpensiveThreads + 4, [&](int thread) {
+    if (thread < kExpensiveThreads) {
+      for (int call = 0; call < kExpensive; ++call)
+        if (expensive({kParts}).toInt() != sumBelow(kParts)) ++wrong;
       --working;
       return;
     }
     while (working > 0) {
       if (cheap({10}).toInt() != sumBelow(10)) ++wrong;
-      if (thread == kDearThreads) cheap.acquireSession().self({10});
+      if (thread == kExpensiveThreads) cheap.acquireSession().self({10});
     }
   });
   EXPECT_EQ(wrong, 0);

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "together.h"
-#include "torch/torch_router.h"
+#include "torch_bridge/torch_bridge.h"
 
 namespace multipy::stress {
 namespace {

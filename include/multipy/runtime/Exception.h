@@ -174,17 +174,16 @@ std::string concatenate(const Parts&... parts) {
 }  // namespace multipy::runtime
 
 // The ancestor's names, for programs written for it.
-#define MULTIPY_INTERNAL_ASSERT(condition, ...)                                              \
-  do {                                                                                       \
-    if (!(condition)) [[unlikely]]                                                           \
-      ::multipy::runtime::detail::failCheck("internal assertion", #condition, __FILE__,      \
-                                            __LINE__,                                        \
+#define MULTIPY_INTERNAL_ASSERT(condition, ...)                                                    \
+  do {                                                                                             \
+    if (!(condition)) [[unlikely]]                                                                 \
+      ::multipy::runtime::detail::failCheck("internal assertion", #condition, __FILE__, __LINE__,  \
                                             ::multipy::runtime::detail::concatenate(__VA_ARGS__)); \
   } while (false)
 
-#define MULTIPY_CHECK(condition, ...)                                                        \
-  do {                                                                                       \
-    if (!(condition)) [[unlikely]]                                                           \
-      ::multipy::runtime::detail::failCheck("check", #condition, __FILE__, __LINE__,         \
+#define MULTIPY_CHECK(condition, ...)                                                              \
+  do {                                                                                             \
+    if (!(condition)) [[unlikely]]                                                                 \
+      ::multipy::runtime::detail::failCheck("check", #condition, __FILE__, __LINE__,               \
                                             ::multipy::runtime::detail::concatenate(__VA_ARGS__)); \
   } while (false)

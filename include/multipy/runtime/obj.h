@@ -58,8 +58,8 @@ class Obj {
   Obj operator()(std::initializer_list<at::IValue> args) const;
   /// For `f({0, 0})`, which could else be two null pointers (and is, to clang).
   template <std::integral Integer>
-    requires std::convertible_to<Integer, at::IValue>
-  Obj operator()(std::initializer_list<Integer> args) const {
+  requires std::convertible_to<Integer, at::IValue> Obj
+  operator()(std::initializer_list<Integer> args) const {
     return (*this)(at::ArrayRef<at::IValue>(std::vector<at::IValue>(args.begin(), args.end())));
   }
 

@@ -31,15 +31,13 @@ class Pool {
   // With the GIL, which the pool's thread needs to call.
   PyObject* call(PyObject* function) {
     PyObject* result = nullptr;
-    Py_BEGIN_ALLOW_THREADS
-    std::unique_lock lock(mutex_);
+    Py_BEGIN_ALLOW_THREADS std::unique_lock lock(mutex_);
     function_ = function;
     done_ = false;
     changed_.notify_all();
     changed_.wait(lock, [this] { return done_; });
     result = result_;
-    Py_END_ALLOW_THREADS
-    Py_XINCREF(result);
+    Py_END_ALLOW_THREADS Py_XINCREF(result);
     Py_XSETREF(last_, result);
     return result;
   }
@@ -113,10 +111,8 @@ PyObject* forksSeenInChild(PyObject*, PyObject*) {
   const pid_t child = fork();
   if (child == 0) _exit(forks);
   int status = 0;
-  Py_BEGIN_ALLOW_THREADS
-  waitpid(child, &status, 0);
-  Py_END_ALLOW_THREADS
-  return PyLong_FromLong(WIFEXITED(status) ? WEXITSTATUS(status) : -1);
+  Py_BEGIN_ALLOW_THREADS waitpid(child, &status, 0);
+  Py_END_ALLOW_THREADS return PyLong_FromLong(WIFEXITED(status) ? WEXITSTATUS(status) : -1);
 }
 
 /// As uvloop's handler does: with the GIL.
@@ -134,8 +130,15 @@ PyMethodDef methods[] = {
     {nullptr, nullptr, 0, nullptr},
 };
 
-PyModuleDef definition = {
-    PyModuleDef_HEAD_INIT, "threading_module", nullptr, -1, methods, nullptr, nullptr, nullptr, nullptr};
+PyModuleDef definition = {PyModuleDef_HEAD_INIT,
+                          "threading_module",
+                          nullptr,
+                          -1,
+                          methods,
+                          nullptr,
+                          nullptr,
+                          nullptr,
+                          nullptr};
 
 }  // namespace
 

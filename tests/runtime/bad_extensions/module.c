@@ -16,7 +16,8 @@ extern void CALLS(void);
 __thread char block[STATIC_TLS] __attribute__((tls_model("initial-exec")));
 #endif
 
-static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, .m_name = TEXT(MODULE), .m_size = -1};
+static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, .m_name = TEXT(MODULE),
+                                        .m_size = -1};
 
 PyMODINIT_FUNC INIT(MODULE)(void) {
 #ifdef CALLS

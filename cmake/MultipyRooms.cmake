@@ -1,0 +1,69 @@
+# The rooms of the code, and the doors between them.
+#
+#   multipy_add_room(<room> [USES room...] [TORCH] [SOURCES a.cpp...])
+#
+# declares the folder that CMakeLists.txt is in as a room, its files and those of its folders
+# that are no rooms of their own. <room> is the folder's path below src/ ("torch_bridge/state").
+# With SOURCES there is a static library multipy_<room> ("multipy_torch_bridge_state"), which
+# links the rooms that it uses; without, the room consists of headers. With TORCH it may include
+# torch's headers, which no other room finds.
+#
+# What USES does not name, a file of the room may not include, directly: tests/architecture
+# looks at each #include. That two rooms use each other is an error here.
+#
+#   multipy_add_interpreter_room(<room> [USES room...] SOURCES a.cpp...)
+#
+# does the same for the rooms of libinterpreter.so, which are compiled as one library.
+include_guard(GLOBAL)
+
+function(multipy_declare_room room)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "TORCH" "" "USES")
+  if(arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "multipy: room ${room}: unknown argument ${arg_UNPARSED_ARGUMENTS}")
+  endif()
+  get_property(known GLOBAL PROPERTY multipy_rooms)
+  foreach(used IN LISTS arg_USES)
+    if(NOT used IN_LIST known)
+      message(FATAL_ERROR "multipy: room ${room} uses ${used}, which is not declared before it; a "
+        "room is declared behind all that it uses, so that no two use each other")
+    endif()
+  endforeach()
+  set_property(GLOBAL APPEND PROPERTY multipy_rooms ${room})
+  file(RELATIVE_PATH folder "${PROJECT_SOURCE_DIR}" "${CMAKE_CURRENT_SOURCE_DIR}")
+  string(REPLACE ";" " " uses "${arg_USES}")
+  set(torch -)
+  if(arg_TORCH)
+    set(torch torch)
+  endif()
+  set_property(GLOBAL APPEND_STRING PROPERTY multipy_room_table "${room}|${folder}|${torch}|${uses}\n")
+endfunction()
+
+function(multipy_add_room room)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "TORCH" "" "USES;SOURCES")
+  set(torch "")
+  if(arg_TORCH)
+    set(torch TORCH)
+  endif()
+  multipy_declare_room(${room} ${torch} USES ${arg_USES})
+  string(REPLACE "/" "_" target "multipy_${room}")
+  if(arg_SOURCES)
+    add_library(${target} STATIC ${arg_SOURCES})
+    set_property(GLOBAL APPEND PROPERTY multipy_room_targets ${target})
+    set(scope PUBLIC)
+  else()
+    add_library(${target} INTERFACE)
+    set(scope INTERFACE)
+  endif()
+  string(REPLACE "/" "_" used "${arg_USES}")
+  list(TRANSFORM used PREPEND multipy_)
+  target_link_libraries(${target} ${scope} multipy_options ${used})
+  if(arg_TORCH)
+    target_link_libraries(${target} ${scope} multipy_torch_headers)
+  endif()
+endfunction()
+
+function(multipy_add_interpreter_room room)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "USES;SOURCES")
+  multipy_declare_room(${room} TORCH USES ${arg_USES})
+  target_sources(interpreter_code PRIVATE ${arg_SOURCES})
+endfunction()

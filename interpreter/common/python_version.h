@@ -1,0 +1,35 @@
+// What differs between the versions of CPython that interpreter/ works with (the
+// list is in cmake/MultipyPython.cmake). The rest of interpreter/ is the same
+// for all of them.
+#pragma once
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+namespace multipy {
+
+/// The thread state that holds the GIL in this thread, or null.
+inline PyThreadState* attachedThreadState() {
+#if PY_VERSION_HEX >= 0x030D0000
+  return PyThreadState_GetUnchecked();
+#else
+  return _PyThreadState_UncheckedGet();
+#endif
+}
+
+/// Before the state of a thread that has ended is deleted by another one.
+inline void forgetItsThread([[maybe_unused]] PyThreadState* state) {
+#if PY_VERSION_HEX >= 0x030C0000
+  // From 3.12 on PyThreadState_Delete clears what PyGILState_GetThisThreadState
+  // finds in the thread that calls it, if the state deleted was ever found so in
+  // its own: the caller would seem to have none.
+  state->_status.bound_gilstate = 0;
+#endif
+}
+
+// From 3.14 on CPython lets a thread that wants the GIL of a finalised Python
+// hang for ever, where it ended it before. Ours end (threads.cpp): as long as they
+// exist, this library and the interpreter's memory could not go.
+#define MULTIPY_PYTHON_HANGS_THREADS (PY_VERSION_HEX >= 0x030E0000)
+
+}  // namespace multipy

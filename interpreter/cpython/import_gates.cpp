@@ -1,0 +1,74 @@
+#include "interpreter/cpython/import_gates.h"
+
+#include <atomic>
+
+#include "interpreter/common/reference.h"
+
+extern "C" PyObject* __real_PzImport_ImportModuleLevelObject(PyObject* name, PyObject* globals,
+                                                             PyObject* locals, PyObject* fromList,
+                                                             int level);
+
+namespace multipy {
+namespace {
+
+constinit thread_local std::uint64_t token = 0;
+constinit thread_local bool importing = false;  // by itself: `token` is no inherited one
+
+// How many imports of this interpreter hold gates. (Atomic: an interpreter that Python code
+// makes inside of this one may have its own GIL.)
+constinit std::atomic<int> underWay{0};
+
+// What is asked before an import of another thread meanwhile. Never given up.
+constinit PyObject* before = nullptr;
+
+// False with an exception.
+bool mayImport(PyObject* name, PyObject* globals, int level) {
+  const auto names = Reference::borrow(globals ? globals : Py_None);
+  const auto done = Reference::take(PyObject_CallFunction(before, "OOi", name, names.get(), level));
+  return static_cast<bool>(done);
+}
+
+}  // namespace
+
+std::uint64_t importToken() noexcept { return token; }
+
+WithinImport::WithinImport(std::uint64_t of) noexcept : before_(token) { token = of; }
+WithinImport::~WithinImport() { token = before_; }
+
+PyObject* importTokenObject(PyObject*, PyObject*) { return PyLong_FromUnsignedLongLong(token); }
+
+PyObject* beginImport(PyObject*, PyObject* given) {
+  const std::uint64_t value = PyLong_AsUnsignedLongLong(given);
+  if (PyErr_Occurred()) return nullptr;
+  token = value;
+  importing = true;
+  underWay.fetch_add(1);
+  Py_RETURN_NONE;
+}
+
+PyObject* endImport(PyObject*, PyObject* outer) {
+  const std::uint64_t value = PyLong_AsUnsignedLongLong(outer);
+  if (PyErr_Occurred()) return nullptr;
+  token = value;
+  importing = false;
+  underWay.fetch_sub(1);
+  Py_RETURN_NONE;
+}
+
+PyObject* callBeforeImports(PyObject*, PyObject* function) {
+  before = Py_NewRef(function);
+  Py_RETURN_NONE;
+}
+
+}  // namespace multipy
+
+// import statements, __import__() and PyImport_Import() come here (--wrap).
+extern "C" PyObject* __wrap_PzImport_ImportModuleLevelObject(PyObject* name, PyObject* globals,
+                                                             PyObject* locals, PyObject* fromList,
+                                                             int level) {
+  using namespace multipy;
+  if (underWay.load(std::memory_order_relaxed) != 0 && !importing && before && name) [[unlikely]] {
+    if (!mayImport(name, globals, level)) return nullptr;
+  }
+  return __real_PzImport_ImportModuleLevelObject(name, globals, locals, fromList, level);
+}

@@ -1,0 +1,64 @@
+#include "interpreter/cpython/python_heap.h"
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include <cstdint>
+#include <cstdlib>
+
+#include "base/never_destroyed.h"
+#include "interpreter/common/host_connection.h"
+#include "interpreter/cpython/heap.h"
+
+namespace multipy {
+namespace {
+
+// The range; nothing lies in none.
+uintptr_t rangeBegin;
+std::size_t rangeSize;
+
+// Never destroyed: static destructors of other private libraries may still free.
+Heap& heap() { return base::neverDestroyed<Heap>(); }
+
+void* rawMalloc(void*, std::size_t size) { return heap().allocate(size); }
+void* rawCalloc(void*, std::size_t count, std::size_t size) {
+  return heap().allocateZeroed(count, size);
+}
+
+// What does not lie in the range is a shared text (string_pool.h), or a block of malloc()
+// from an extension that takes PyMem_RawFree() for free(), which in plain Python it is.
+void* rawRealloc(void*, void* block, std::size_t size) {
+  if (!block || liesInPythonHeap(block)) return heap().reallocate(block, size);
+  return std::realloc(block, size ? size : 1);
+}
+void rawFree(void*, void* block) {
+  if (!block || liesInPythonHeap(block))
+    heap().free(block);
+  else if (!host()->releaseText(static_cast<const char*>(block)))
+    std::free(block);
+}
+void* arenaAlloc(void*, std::size_t size) { return heap().allocateArena(size); }
+void arenaFree(void*, void* arena, std::size_t size) { heap().freeArena(arena, size); }
+
+}  // namespace
+
+void adoptPythonHeap(void* begin, std::size_t size) {
+  rangeBegin = reinterpret_cast<uintptr_t>(begin);
+  rangeSize = size;
+  heap().adopt(begin, size);
+  PyMemAllocatorEx raw{nullptr, rawMalloc, rawCalloc, rawRealloc, rawFree};
+  PyMem_SetAllocator(PYMEM_DOMAIN_RAW, &raw);
+  PyObjectArenaAllocator arenas{nullptr, arenaAlloc, arenaFree};
+  PyObject_SetArenaAllocator(&arenas);
+}
+
+bool liesInPythonHeap(const void* block) {
+  return reinterpret_cast<uintptr_t>(block) - rangeBegin < rangeSize;
+}
+
+void releasePythonHeap() { heap().releaseAll(); }
+
+void lockPythonHeapForFork() { heap().lockForFork(); }
+void unlockPythonHeapAfterFork(bool inChild) { heap().unlockAfterFork(inChild); }
+
+}  // namespace multipy

@@ -1,0 +1,141 @@
+// dlopen and its relatives, as private code sees them.
+//
+// In private copies of libraries, calls of dlopen, dlsym, dladdr, dl_iterate_phdr,
+// dlerror and dlclose are renamed to the functions below, so that what Python code loads or
+// looks up by name (ctypes, cffi, numba, extensions that load further ones)
+// follows the isolation policy, and "this program" means this interpreter and
+// not a CPython that the host may have. CPython's own import of extension
+// modules comes in through _PyImport_FindSharedFuncptr.
+//
+// Threads: as the originals. Errors are kept per thread, as dlerror() demands.
+#include <dlfcn.h>
+#include <link.h>
+
+#include <cstring>
+#include <string>
+
+#include "interpreter/common/host_connection.h"
+#include "interpreter/common/reference.h"
+
+namespace {
+
+// The message that the next multipy_dlerror() of this thread returns. A plain
+// pointer, so that the thread-local has no destructor, which would keep this
+// library loaded until the thread ends.
+thread_local char* pendingError = nullptr;
+thread_local char* reportedError = nullptr;
+
+char noMemory[] = "out of memory";
+
+void freeError(char* error) {
+  if (error != noMemory) std::free(error);
+}
+
+/// `message` gives the text. C code calls this: nothing is thrown.
+template <class Message>
+void setError(Message&& message) noexcept {
+  freeError(pendingError);
+  try {
+    pendingError = strdup(std::string(message()).c_str());
+  } catch (const std::bad_alloc&) {
+    pendingError = nullptr;
+  }
+  if (!pendingError) pendingError = noMemory;
+}
+
+/// "/lib/libm.so.6: ", as errors begin; nothing for "this program".
+std::string fileBehind(void* handle) {
+  link_map* object = nullptr;
+  if (handle == RTLD_DEFAULT || handle == RTLD_NEXT ||
+      dlinfo(handle, RTLD_DI_LINKMAP, &object) != 0)
+    return {};
+  const auto* host = multipy::host();
+  const char* const original = host->originalOf(host->context, object->l_name);
+  const char* const file = original ? original : object->l_name;
+  return *file == '/' ? std::string(file) + ": " : std::string();
+}
+
+/// What sys.setdlopenflags() has set for imports.
+int importFlags() {
+  PyObject* const get = PySys_GetObject("getdlopenflags");  // borrowed
+  const auto flags = multipy::Reference::take(get ? PyObject_CallNoArgs(get) : nullptr);
+  const long value = flags ? PyLong_AsLong(flags.get()) : 0;
+  PyErr_Clear();  // somebody took the function away: no flags, then
+  return static_cast<int>(value);
+}
+
+}  // namespace
+
+#define MULTIPY_EXPORT __attribute__((visibility("default")))
+
+extern "C" {
+
+MULTIPY_EXPORT void* multipy_dlopen(const char* name, int flags) {
+  std::string error;
+  const auto* host = multipy::host();
+  void* handle = host->open(host->context, name, flags, __builtin_return_address(0), error);
+  if (!handle) setError([&]() -> const std::string& { return error; });
+  return handle;
+}
+
+MULTIPY_EXPORT void* multipy_dlsym(void* handle, const char* name) {
+  const auto* host = multipy::host();
+  void* address = host->symbol(host->context, handle, name, __builtin_return_address(0));
+  if (!address) setError([&] { return fileBehind(handle) + "undefined symbol: " + name; });
+  return address;
+}
+
+MULTIPY_EXPORT char* multipy_dlerror() {
+  freeError(reportedError);
+  reportedError = pendingError;
+  pendingError = nullptr;
+  return reportedError ? reportedError : dlerror();
+}
+
+MULTIPY_EXPORT int multipy_dl_iterate_phdr(int (*use)(dl_phdr_info*, std::size_t, void*),
+                                           void* data) {
+  const auto* host = multipy::host();
+  return host->eachObject(host->context, use, data);
+}
+
+MULTIPY_EXPORT int multipy_dladdr(const void* address, Dl_info* info) {
+  const int found = dladdr(address, info);
+  if (found && info->dli_fname) {
+    const auto* host = multipy::host();
+    if (const char* original = host->originalOf(host->context, info->dli_fname))
+      info->dli_fname = original;
+  }
+  return found;
+}
+
+// The handles given out by multipy_dlopen belong to the private space, which
+// closes them when the interpreter ends: other private libraries may rely on them.
+MULTIPY_EXPORT int multipy_dlclose(void*) { return 0; }
+
+using dl_funcptr = void (*)();
+
+// Overrides CPython's own of the same name (Python/dynload_shlib.c), which the
+// build makes weak. The GIL stays held, as it does there: static initialisers
+// of extension modules may count on it.
+dl_funcptr _PyImport_FindSharedFuncptr(const char* prefix, const char* shortName, const char* path,
+                                       FILE*) try {
+  const auto* host = multipy::host();
+  std::string error;
+  const int flags = importFlags();
+  void* handle = flags & RTLD_GLOBAL ? host->open(host->context, path, flags, nullptr, error)
+                                     : host->load(host->context, path, error);
+  if (!handle) {
+    const auto message = multipy::Reference::take(PyUnicode_FromString(error.c_str()));
+    const auto name = multipy::Reference::take(PyUnicode_FromString(shortName));
+    const auto file = multipy::Reference::take(PyUnicode_DecodeFSDefault(path));
+    if (message && name && file) PyErr_SetImportError(message.get(), name.get(), file.get());
+    return nullptr;
+  }
+  const std::string symbol = std::string(prefix) + "_" + shortName;
+  return reinterpret_cast<dl_funcptr>(dlsym(handle, symbol.c_str()));
+} catch (const std::bad_alloc&) {
+  PyErr_NoMemory();
+  return nullptr;
+}
+
+}  // extern "C"

@@ -1,0 +1,129 @@
+#include "interpreter/libc/fork_handlers.h"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <exception>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "base/fork_mutex.h"
+#include "base/never_destroyed.h"
+#include "interpreter/common/host_connection.h"
+#include "interpreter/cpython/gil_priority.h"
+#include "interpreter/cpython/python_heap.h"
+
+namespace multipy {
+namespace {
+
+using Handler = void (*)();
+
+struct ForkHandlers {
+  Handler prepare, inParent, inChild;
+  const void* library;
+  std::uint64_t number;  // from 1
+};
+
+// Handlers run without the lock: they may register others, and wait for threads that do.
+class Registered {
+ public:
+  void add(ForkHandlers handlers) {
+    const std::lock_guard lock(mutex_);
+    handlers.number = last_ + 1;
+    all_.push_back(handlers);
+    ++last_;
+  }
+  void forget(const void* library) {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(all_, [&](const ForkHandlers& each) { return each.library == library; });
+  }
+  std::uint64_t last() {
+    const std::lock_guard lock(mutex_);
+    return last_;
+  }
+  std::optional<ForkHandlers> newestBefore(std::uint64_t number) {
+    const std::lock_guard lock(mutex_);
+    const auto next = std::find_if(all_.rbegin(), all_.rend(),
+                                   [&](const ForkHandlers& each) { return each.number < number; });
+    return next == all_.rend() ? std::nullopt : std::optional(*next);
+  }
+  std::optional<ForkHandlers> oldestAfter(std::uint64_t number) {
+    const std::lock_guard lock(mutex_);
+    const auto next = std::find_if(all_.begin(), all_.end(),
+                                   [&](const ForkHandlers& each) { return each.number > number; });
+    return next == all_.end() ? std::nullopt : std::optional(*next);
+  }
+
+ private:
+  base::ForkMutex mutex_;
+  std::vector<ForkHandlers> all_;  // by number; guarded by mutex_
+  std::uint64_t last_ = 0;         // guarded by mutex_
+};
+
+Registered& registered() { return base::neverDestroyed<Registered>(); }
+
+// Copies: a library that could not be unloaded outlives the host's table.
+int (*current)() = nullptr;
+int slot = -1;
+
+// This thread's fork that is under way, and the handlers that take part in it: those
+// registered meanwhile do not.
+constinit thread_local bool forking = false;
+constinit thread_local std::uint64_t lastOfFork = 0;
+
+void prepare() {
+  if (current() != slot) return;
+  lastOfFork = registered().last();
+  auto next = registered().newestBefore(lastOfFork + 1);
+  for (; next; next = registered().newestBefore(next->number))
+    if (next->prepare) next->prepare();
+  host()->lockForFork();
+  base::ForkLock::takeAll();
+  lockPriorityForFork();
+  lockPythonHeapForFork();
+  forking = true;
+}
+
+void finish(bool inChild) {
+  if (current() != slot || !forking) return;
+  forking = false;
+  unlockPythonHeapAfterFork(inChild);
+  unlockPriorityAfterFork(inChild);
+  base::ForkLock::giveAllBack(inChild);
+  host()->unlockAfterFork(inChild);
+  auto next = registered().oldestAfter(0);
+  for (; next && next->number <= lastOfFork; next = registered().oldestAfter(next->number))
+    if (const Handler handler = inChild ? next->inChild : next->inParent) handler();
+}
+
+void inParent() { finish(false); }
+void inChild() { finish(true); }
+
+}  // namespace
+
+// Taken back by libc when libinterpreter.so is unloaded. (Without memory for it, forks are
+// as they are in a program that knows nothing of them.)
+void watchForks() {
+  current = host()->current;
+  slot = host()->slot;
+  pthread_atfork(prepare, inParent, inChild);
+}
+
+void forgetForkHandlers(const void* library) { registered().forget(library); }
+
+}  // namespace multipy
+
+// What pthread_atfork() calls, which is linked into each library. Private copies call
+// this one in place of the one without "multipy_".
+extern "C" __attribute__((visibility("default"))) int multipy___register_atfork(void (*prepare)(),
+                                                                                void (*inParent)(),
+                                                                                void (*inChild)(),
+                                                                                void* library) try {
+  multipy::registered().add({prepare, inParent, inChild, library, 0});
+  return 0;
+} catch (const std::exception&) {
+  return ENOMEM;
+}

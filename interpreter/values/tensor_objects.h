@@ -1,0 +1,42 @@
+// torch.Tensor objects that change their tensor (src/torch_bridge/tensors/tensor_wrappers.cpp says
+// which tensors do): the objects of arguments are used again for the arguments of later calls.
+//
+// An object is kept for that if it is as a new one would be: of the very class
+// torch.Tensor, with nothing attached to it, and with no reference to it but ours, not
+// even a weak one. The garbage collector does not know of it meanwhile.
+//
+// Threads: with this interpreter's GIL.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include "abi/interpreter_api.h"
+#include "interpreter/common/reference.h"
+
+namespace multipy {
+
+/// Of torch.Tensor in the torch that is loaded here.
+struct TensorLayout {
+  PyTypeObject* type = nullptr;
+  std::size_t tensor = 0;  // where in an object its at::Tensor is
+  std::size_t end = 0;     // where what C++ keeps in an object ends
+};
+
+/// For what is said below of objects: from now on they are laid out so.
+void setTensorLayout(const TensorLayout& layout);
+const TensorLayout& tensorLayout();
+
+inline at::Tensor& tensorInside(PyObject* object) {
+  return *reinterpret_cast<at::Tensor*>(reinterpret_cast<char*>(object) + tensorLayout().tensor);
+}
+
+/// New reference to an object with a tensor that has just crossed; may throw as torch does.
+PyObject* tensorObject(const TorchPython& torch, at::Tensor crossed);
+
+/// For an owned reference to any object, in place of Py_DECREF.
+void giveUpObject(PyObject* object);
+
+/// The object is a torch.Tensor, of no subclass, that nobody but us has a reference to.
+bool isOnlyOurTensor(PyObject* object);
+
+}  // namespace multipy

@@ -1,0 +1,139 @@
+// values.h: IValue to Python object.
+#include <ATen/core/Dict.h>
+#include <ATen/core/List.h>
+#include <ATen/core/enum_type.h>
+#include <ATen/core/function_schema.h>
+#include <ATen/core/jit_type.h>
+
+#include "interpreter/common/failure.h"
+#include "interpreter/common/host_connection.h"
+#include "interpreter/values/tensors.h"
+#include "interpreter/values/values.h"
+
+namespace multipy {
+namespace {
+
+PyObject* fromNew(PyObject* newReference, Failure& failure) {
+  if (!newReference) takePythonError(failure);
+  return newReference;
+}
+
+PyObject* stringToPython(const std::string& text, Failure& failure) {
+  return fromNew(PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "strict"),
+                 failure);
+}
+
+template <typename Elements, typename Convert>
+PyObject* listToPython(const Elements& elements, Failure& failure, Convert&& convert) {
+  auto list =
+      Reference::take(fromNew(PyList_New(static_cast<Py_ssize_t>(elements.size())), failure));
+  if (!list) return nullptr;
+  Py_ssize_t i = 0;
+  for (const auto& element : elements) {
+    PyObject* item = convert(element);
+    if (!item) return nullptr;
+    PyList_SET_ITEM(list.get(), i++, item);
+  }
+  return list.release();
+}
+
+PyObject* complexToPython(c10::complex<double> value, Failure& failure) {
+  return fromNew(PyComplex_FromDoubles(value.real(), value.imag()), failure);
+}
+
+PyObject* anyListToPython(const c10::IValue& value, Failure& failure) {
+  const CrossingTogether together;
+  const auto keep = [&](PyObject* item) { return fromNew(item, failure); };
+  if (value.isIntList())
+    return listToPython(value.toIntVector(), failure,
+                        [&](int64_t v) { return keep(PyLong_FromLongLong(v)); });
+  if (value.isDoubleList())
+    return listToPython(value.toDoubleVector(), failure,
+                        [&](double v) { return keep(PyFloat_FromDouble(v)); });
+  if (value.isTensorList())
+    return listToPython(value.toTensorVector(), failure,
+                        [&](const at::Tensor& v) { return tensorToPython(v, failure); });
+  return listToPython(value.toListRef(), failure,
+                      [&](const c10::IValue& v) { return toPython(v, failure); });
+}
+
+// collections.namedtuple(typename, fields)
+Reference namedTupleType(const c10::TupleType& type, Failure& failure) {
+  const c10::FunctionSchema& schema = *type.schema();
+  const auto names = Reference::take(PyList_New(0));
+  for (const auto& argument : schema.arguments()) {
+    const auto name = Reference::take(PyUnicode_FromString(argument.name().c_str()));
+    if (!names || !name || PyList_Append(names.get(), name.get()) != 0) break;
+  }
+  const auto collections =
+      Reference::take(PyErr_Occurred() ? nullptr : PyImport_ImportModule("collections"));
+  auto made =
+      Reference::take(collections ? PyObject_CallMethod(collections.get(), "namedtuple", "sO",
+                                                        type.name()->name().c_str(), names.get())
+                                  : nullptr);
+  if (!made) takePythonError(failure);
+  return made;
+}
+
+PyObject* tupleToPython(const c10::IValue& value, Failure& failure) {
+  const CrossingTogether together;
+  const auto& elements = value.toTupleRef().elements();
+  auto tuple =
+      Reference::take(fromNew(PyTuple_New(static_cast<Py_ssize_t>(elements.size())), failure));
+  if (!tuple) return nullptr;
+  for (std::size_t i = 0; i < elements.size(); i++) {
+    PyObject* item = toPython(elements[i], failure);
+    if (!item) return nullptr;
+    PyTuple_SET_ITEM(tuple.get(), static_cast<Py_ssize_t>(i), item);
+  }
+  const auto type = value.toTupleRef().type();
+  if (!type->schema() || !type->name()) return tuple.release();
+  const Reference named = namedTupleType(*type, failure);
+  return named ? fromNew(PyObject_CallObject(named.get(), tuple.get()), failure) : nullptr;
+}
+
+PyObject* dictToPython(const c10::IValue& value, Failure& failure) {
+  const CrossingTogether together;
+  auto dict = Reference::take(fromNew(PyDict_New(), failure));
+  if (!dict) return nullptr;
+  for (const auto& entry : value.toGenericDict()) {
+    const auto key = Reference::take(toPython(entry.key(), failure));
+    const auto item = Reference::take(key ? toPython(entry.value(), failure) : nullptr);
+    if (!item) return nullptr;
+    if (PyDict_SetItem(dict.get(), key.get(), item.get()) != 0) return fromNew(nullptr, failure);
+  }
+  return dict.release();
+}
+
+// The member of the Python class that the type is named after.
+PyObject* enumToPython(const c10::IValue& value, Failure& failure) {
+  const auto holder = value.toEnumHolder();
+  std::string module = holder->type()->qualifiedClassName().prefix();
+  const std::string cls = holder->type()->qualifiedClassName().name();
+  constexpr std::string_view root = "__torch__.";
+  if (module.starts_with(root)) module.erase(0, root.size());
+  const auto imported = Reference::take(PyImport_ImportModule(module.c_str()));
+  const auto type =
+      Reference::take(imported ? PyObject_GetAttrString(imported.get(), cls.c_str()) : nullptr);
+  return fromNew(type ? PyObject_GetAttrString(type.get(), holder->name().c_str()) : nullptr,
+                 failure);
+}
+
+}  // namespace
+
+PyObject* toPython(const c10::IValue& value, Failure& failure) {
+  if (value.isTensor()) return tensorToPython(value.toTensor(), failure);
+  if (value.isNone()) return Py_NewRef(Py_None);
+  if (value.isBool()) return Py_NewRef(value.toBool() ? Py_True : Py_False);
+  if (value.isInt()) return fromNew(PyLong_FromLongLong(value.toInt()), failure);
+  if (value.isDouble()) return fromNew(PyFloat_FromDouble(value.toDouble()), failure);
+  if (value.isString()) return stringToPython(value.toStringRef(), failure);
+  if (value.isComplexDouble()) return complexToPython(value.toComplexDouble(), failure);
+  if (value.isTuple()) return tupleToPython(value, failure);
+  if (value.isList()) return anyListToPython(value, failure);
+  if (value.isGenericDict()) return dictToPython(value, failure);
+  if (value.isEnum()) return enumToPython(value, failure);
+  return torchValueToPython(value, failure);
+}
+
+}  // namespace multipy

@@ -1,0 +1,306 @@
+#include "process/interpreter_threads.h"
+
+#include <pthread.h>
+
+#include <array>
+#include <chrono>
+#include <condition_variable>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <shared_mutex>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "multipy/runtime/Exception.h"
+#include "process/forked_child.h"
+#include "process/ownership.h"
+
+namespace multipy::process {
+namespace {
+
+using Function = std::function<void()>;
+
+// One that no thread waits for: what it throws is not passed on.
+class PostedFunction final : public Task {
+ public:
+  explicit PostedFunction(Function function) : function_(std::move(function)) {}
+  void run() noexcept override {
+    const std::unique_ptr<PostedFunction> self(this);
+    try {
+      function_();
+    } catch (...) {
+      // As the header says.
+    }
+  }
+
+ private:
+  const Function function_;
+};
+
+// One that a thread waits for.
+class WaitedFor final : public Task {
+ public:
+  explicit WaitedFor(const Function& function) : function_(function) {}
+  void run() noexcept override {
+    std::exception_ptr caught;
+    try {
+      function_();
+    } catch (...) {
+      caught = std::current_exception();
+    }
+    const std::lock_guard guard(lock_);
+    thrown_ = std::move(caught);
+    done_ = true;
+    changed_.notify_one();
+  }
+  /// Until it has been run. Throws what it has thrown.
+  void wait() {
+    std::unique_lock guard(lock_);
+    changed_.wait(guard, [this] { return done_; });
+    if (thrown_) std::rethrow_exception(thrown_);
+  }
+
+ private:
+  const Function& function_;
+  std::mutex lock_;
+  std::condition_variable changed_;
+  bool done_ = false;          // guarded by lock_
+  std::exception_ptr thrown_;  // guarded by lock_
+};
+
+}  // namespace
+
+class TaskQueue {
+ public:
+  bool empty() const noexcept { return first_ == nullptr; }
+  void add(Task& task) noexcept {
+    task.next_ = nullptr;
+    *end_ = &task;
+    end_ = &task.next_;
+  }
+  Task& take() noexcept {
+    Task& task = *first_;
+    first_ = task.next_;
+    if (!first_) end_ = &first_;
+    return task;
+  }
+
+ private:
+  Task* first_ = nullptr;
+  Task** end_ = &first_;
+};
+
+namespace {
+
+// A queue and the thread that empties it.
+class Worker {
+ public:
+  explicit Worker(int slot) : slot_(slot), thread_([this] { work(); }) {}
+  ~Worker() { stop(); }
+
+  bool post(Task& task) noexcept {
+    const std::lock_guard guard(lock_);
+    if (stopping_) return false;
+    tasks_.add(task);
+    changed_.notify_one();
+    return true;
+  }
+
+  // Only on its own thread.
+  void pause(std::chrono::milliseconds atMost) {
+    std::unique_lock guard(lock_);
+    changed_.wait_for(guard, atMost, [this] { return stopping_ || !tasks_.empty(); });
+  }
+
+  bool isThisThread() const noexcept { return here == this; }
+
+  void stop() noexcept {
+    {
+      const std::lock_guard guard(lock_);
+      stopping_ = true;
+      changed_.notify_one();
+    }
+    if (thread_.joinable()) thread_.join();
+  }
+
+ private:
+  void work() {
+    // What comes after "multipy-" must fit into the 15 characters Linux keeps.
+    ::pthread_setname_np(::pthread_self(), ("multipy-" + std::to_string(slot_)).c_str());
+    here = this;
+    Ownership::setCurrent(slot_);
+    std::unique_lock guard(lock_);
+    for (;;) {
+      changed_.wait(guard, [this] { return stopping_ || !tasks_.empty(); });
+      if (tasks_.empty()) return;
+      Task& task = tasks_.take();
+      guard.unlock();
+      task.run();  // it may be no more after that
+      // A task may have entered and left: this thread remains the slot's.
+      Ownership::setCurrent(slot_);
+      guard.lock();
+    }
+  }
+
+  static constinit thread_local const Worker* here;  // whose thread this is
+
+  const int slot_;
+  std::mutex lock_;
+  std::condition_variable changed_;
+  TaskQueue tasks_;        // guarded by lock_
+  bool stopping_ = false;  // guarded by lock_
+  std::thread thread_;     // last: starts when all else is there
+};
+
+constinit thread_local const Worker* Worker::here = nullptr;
+
+struct Place {
+  std::mutex lock;
+  std::shared_ptr<Worker> worker;  // guarded by lock
+  std::shared_ptr<Worker> owner;   // guarded by lock
+
+  std::shared_mutex drops;       // shared: a drop is under way
+  std::uint64_t generation = 0;  // guarded by drops
+  bool open = false;             // guarded by drops
+
+  std::shared_ptr<Worker> current(std::shared_ptr<Worker> Place::*which) {
+    const std::lock_guard guard(lock);
+    return this->*which;
+  }
+};
+
+// Never destroyed: drops happen until the very end of the process.
+std::array<Place, kMaxInterpreters>& places() {
+  static auto* const all = new std::array<Place, kMaxInterpreters>;
+  return *all;
+}
+
+Place& place(int slot, const char* doing) {
+  if (slot < 0 || slot >= kMaxInterpreters)
+    throw runtime::InvalidArgument(std::string(doing) + ": slot is " + std::to_string(slot) +
+                                   ", expected 0 to " + std::to_string(kMaxInterpreters - 1));
+  return places()[slot];
+}
+
+bool post(std::shared_ptr<Worker> Place::*which, int slot, Task& task) noexcept {
+  if (slot < 0 || slot >= kMaxInterpreters || inForkedChild()) return false;
+  const auto worker = places()[slot].current(which);
+  return worker && worker->post(task);
+}
+
+bool post(std::shared_ptr<Worker> Place::*which, int slot, Function function) {
+  auto task = std::make_unique<PostedFunction>(std::move(function));
+  if (!post(which, slot, *task)) return false;
+  task.release();  // NOLINT: it deletes itself
+  return true;
+}
+
+void run(std::shared_ptr<Worker> Place::*which, int slot, const char* doing,
+         const Function& function) {
+  Place& entry = place(slot, doing);
+  const auto worker = inForkedChild() ? nullptr : entry.current(which);
+  if (worker && worker->isThisThread()) return function();
+
+  WaitedFor task(function);
+  if (!worker || !worker->post(task))
+    throw runtime::HandleError("interpreter " + std::to_string(slot) +
+                               " is gone: its thread has ended");
+  task.wait();
+}
+
+std::shared_ptr<Worker> startWorker(int slot) {
+  try {
+    return std::make_shared<Worker>(slot);
+  } catch (const std::system_error& error) {
+    throw runtime::EnvironmentError(
+        "starting the threads of interpreter " + std::to_string(slot) + ": " + error.what() +
+        "; each interpreter needs two of its own: raise the limit on threads (`ulimit -u`, "
+        "pids.max of the program's cgroup, kernel.threads-max), or make fewer interpreters");
+  }
+}
+
+}  // namespace
+
+Incarnation incarnation(int slot) noexcept {
+  if (slot < 0 || slot >= kMaxInterpreters) return {kNone, 0};
+  return {slot, Ownership::instance().generation(slot)};
+}
+
+DropPermit::DropPermit(Incarnation owner) {
+  if (owner.slot < 0 || owner.slot >= kMaxInterpreters) return;
+  Place& entry = places()[owner.slot];
+  const bool inChild = inForkedChild();  // where nobody ends an interpreter
+  if (!inChild) lock_ = std::shared_lock(entry.drops);
+  granted_ = entry.open && entry.generation == owner.generation &&
+             (!inChild || Ownership::instance().current() == owner.slot);
+  if (!granted_) lock_ = {};
+}
+
+void startInterpreterThreads(int slot) {
+  inForkedChild();  // children from now on are known as such
+  Place& entry = place(slot, "starting an interpreter's threads");
+  {
+    const std::lock_guard guard(entry.lock);
+    if (entry.worker)
+      throw runtime::InternalError("starting the threads of interpreter " + std::to_string(slot) +
+                                   ": they run already");
+    auto owner = startWorker(slot);
+    entry.worker = startWorker(slot);
+    entry.owner = std::move(owner);
+  }
+  const std::unique_lock guard(entry.drops);
+  entry.generation = Ownership::instance().generation(slot);
+  entry.open = true;
+}
+
+bool postHousekeeping(int slot, Task& task) noexcept { return post(&Place::worker, slot, task); }
+
+bool postHousekeeping(int slot, std::function<void()> task) {
+  return post(&Place::worker, slot, std::move(task));
+}
+
+bool postToOwner(int slot, std::function<void()> task) {
+  return post(&Place::owner, slot, std::move(task));
+}
+
+void runHousekeeping(int slot, const std::function<void()>& task) {
+  run(&Place::worker, slot, "running a task on a housekeeping thread", task);
+}
+
+void runOwner(int slot, const std::function<void()>& task) {
+  run(&Place::owner, slot, "running a task on an interpreter's own thread", task);
+}
+
+void pauseHousekeeping(int slot, std::chrono::milliseconds atMost) {
+  const auto worker = place(slot, "pausing a housekeeping thread").current(&Place::worker);
+  if (worker && worker->isThisThread()) worker->pause(atMost);
+}
+
+void stopInterpreterThreads(int slot) noexcept {
+  if (slot < 0 || slot >= kMaxInterpreters) return;
+  std::shared_ptr<Worker> worker, owner;
+  {
+    Place& entry = places()[slot];
+    const std::lock_guard guard(entry.lock);
+    worker = std::move(entry.worker);
+    owner = std::move(entry.owner);
+  }
+  if (worker) worker->stop();
+  if (owner) owner->stop();
+}
+
+void closeDrops(int slot) noexcept {
+  if (slot < 0 || slot >= kMaxInterpreters) return;
+  Place& entry = places()[slot];
+  // What is queued already ends first; only what comes later leaks.
+  if (const auto worker = entry.current(&Place::worker); worker && !worker->isThisThread())
+    runHousekeeping(slot, [] {});  // nothing is kept of it: no memory either
+  const std::unique_lock guard(entry.drops);
+  entry.open = false;
+}
+
+}  // namespace multipy::process

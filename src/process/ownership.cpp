@@ -1,0 +1,266 @@
+// The user's half of the address space is divided into aligned slices of 32 GiB (2 to the
+// power of the build's MULTIPY_SLICE_BITS), so "whose is this address" is one load from a
+// table of a few thousand bytes:
+//
+//   address  0000'7f40'1234'5678
+//            └ >> 35 ┘ = number of its slice ──► sliceOwner[number] = slot or none
+//
+// A slice is reserved (PROT_NONE, no memory behind it) when an interpreter is
+// admitted. When that is dead, the pages are given back and the addresses stay
+// reserved and rest, so that a pointer that was left behind somewhere in torch reads
+// as having no owner, and not as a successor's. Once more than kRestingSlices rest, or when
+// the address space itself is used up, the one that has rested for longest is taken
+// again: so a process has at most as many slices as it had interpreters at once, and
+// those that rest.
+#include "process/ownership.h"
+
+#include <sys/mman.h>
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <shared_mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/fork_mutex.h"
+#include "multipy/runtime/Exception.h"
+
+namespace multipy::process {
+namespace {
+
+constexpr int kSliceBits = MULTIPY_SLICE_BITS;
+constexpr std::size_t kSliceSize = std::size_t{1} << kSliceBits;
+// 48 bits of user addresses: aarch64's; x86-64 has 47. More are only given to
+// programs that ask mmap for them.
+constexpr std::size_t kSliceCount = std::size_t{1} << (48 - kSliceBits);
+
+std::uintptr_t number(const void* address) noexcept {
+  return reinterpret_cast<std::uintptr_t>(address) >> kSliceBits;
+}
+
+// Two slices' size contains a whole aligned one wherever it begins; the rest goes back.
+void* reserveSlice() noexcept {
+  void* const given = ::mmap(nullptr, 2 * kSliceSize, PROT_NONE,
+                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (given == MAP_FAILED) return nullptr;
+  const auto begin = reinterpret_cast<std::uintptr_t>(given);
+  const auto aligned = (begin + kSliceSize - 1) & ~(kSliceSize - 1);
+  if (aligned > begin) ::munmap(given, aligned - begin);
+  const auto rest = begin + 2 * kSliceSize - (aligned + kSliceSize);
+  if (rest > 0) ::munmap(reinterpret_cast<void*>(aligned + kSliceSize), rest);
+  void* const slice = reinterpret_cast<void*>(aligned);
+  if (number(slice) < kSliceCount) return slice;
+  ::munmap(slice, kSliceSize);
+  return nullptr;
+}
+
+// Gives the pages of a slice back and keeps its addresses.
+void emptySlice(void* slice) noexcept {
+  ::mmap(slice, kSliceSize, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1,
+         0);
+}
+
+std::atomic<void (*)(int)> follower{nullptr};
+thread_local int enteredSlot = kNone;
+thread_local int lastHeld = kNone;  // where the last probe of this thread succeeded
+
+}  // namespace
+
+struct Ownership::State {
+  enum class Stage : int { Free, Admitted, Live, Dead };
+
+  struct Slot {
+    std::atomic<Stage> stage{Stage::Free};
+    std::atomic<bool (*)()> holdsGil{nullptr};
+    // Threads inside holdsGil() now. The function lies in a library that can be
+    // unloaded once setDead() has returned, so that waits for them.
+    std::atomic<int> probes{0};
+    std::atomic<std::uint64_t> generation{0};
+    void* slice = nullptr;  // guarded by admission
+  };
+
+  struct Range {
+    std::uintptr_t end;
+    int slot;
+  };
+
+  std::array<Slot, kMaxInterpreters> slots;
+  std::atomic<int> used{0};  // slots[used...] have never been admitted
+  std::array<std::atomic<std::int16_t>, kSliceCount> sliceOwner;
+
+  std::mutex admission;
+  // Oldest first; guarded by admission. It has room for all that there ever are: a slice is
+  // only reserved while no more than kRestingSlices rest.
+  std::vector<void*> restingSlices;
+
+  mutable base::ForkSharedMutex rangesLock;
+  std::map<std::uintptr_t, Range> ranges;  // by begin; guarded by rangesLock
+  std::atomic<bool> hasRanges{false};
+
+  State() {
+    for (auto& owner : sliceOwner) owner.store(kNone, std::memory_order_relaxed);
+    restingSlices.reserve(kMaxInterpreters + kRestingSlices + 1);  // release() takes no memory
+  }
+
+  static bool valid(int slot) noexcept { return slot >= 0 && slot < kMaxInterpreters; }
+
+  void* takeSlice() {
+    if (restingSlices.size() > kRestingSlices) return takeRested();
+    if (void* const slice = reserveSlice()) return slice;
+    const int error = errno;
+    if (restingSlices.empty())
+      throw runtime::LoadError(
+          "reserving " + std::to_string(kSliceSize >> 30) +
+          " GiB of address space for a new interpreter failed: " + std::strerror(error) +
+          ". No memory is used by it, but the limit on address space must "
+          "allow it: see `ulimit -v` (expected: unlimited) and vm.max_map_count");
+    return takeRested();
+  }
+
+  void* takeRested() {
+    void* const slice = restingSlices.front();
+    restingSlices.erase(restingSlices.begin());
+    return slice;
+  }
+
+  bool holds(int slot) noexcept {
+    Slot& candidate = slots[slot];
+    candidate.probes.fetch_add(1);
+    bool held = false;
+    if (candidate.stage.load() == Stage::Live)
+      if (auto* const holdsGil = candidate.holdsGil.load()) held = holdsGil();
+    candidate.probes.fetch_sub(1);
+    return held;
+  }
+};
+
+Ownership::Ownership() : state_(new State) {}
+
+Ownership& Ownership::instance() {
+  static auto* const one = new Ownership;
+  return *one;
+}
+
+int Ownership::admit() {
+  const std::lock_guard guard(state_->admission);
+  for (int slot = 0; slot < kMaxInterpreters; ++slot) {
+    State::Slot& entry = state_->slots[slot];
+    if (entry.stage.load() != State::Stage::Free) continue;
+    entry.slice = state_->takeSlice();
+    entry.generation.fetch_add(1);
+    entry.stage.store(State::Stage::Admitted);
+    if (state_->used.load() <= slot) state_->used.store(slot + 1);
+    return slot;
+  }
+  throw runtime::LoadError("starting an interpreter: all " + std::to_string(kMaxInterpreters) +
+                           " places for interpreters of this process are taken; destroy an "
+                           "InterpreterManager first, or use fewer interpreters");
+}
+
+AddressRange Ownership::slice(int slot) const {
+  if (!State::valid(slot))
+    throw runtime::InvalidArgument("Ownership::slice(" + std::to_string(slot) +
+                                   "): expected 0 to " + std::to_string(kMaxInterpreters - 1));
+  const std::lock_guard guard(state_->admission);
+  void* const begin = state_->slots[slot].slice;
+  return begin ? AddressRange{begin, kSliceSize} : AddressRange{};
+}
+
+std::uint64_t Ownership::generation(int slot) const noexcept {
+  return State::valid(slot) ? state_->slots[slot].generation.load() : 0;
+}
+
+void Ownership::setLive(int slot, bool (*holdsGil)()) {
+  const std::lock_guard guard(state_->admission);
+  if (!State::valid(slot) || state_->slots[slot].stage.load() != State::Stage::Admitted)
+    throw runtime::InternalError("Ownership::setLive(" + std::to_string(slot) +
+                                 "): the slot has not been admitted, or lives already");
+  State::Slot& entry = state_->slots[slot];
+  entry.holdsGil.store(holdsGil);
+  state_->sliceOwner[number(entry.slice)].store(static_cast<std::int16_t>(slot));
+  entry.stage.store(State::Stage::Live);
+}
+
+bool Ownership::isLive(int slot) const noexcept {
+  return State::valid(slot) && state_->slots[slot].stage.load() == State::Stage::Live;
+}
+
+void Ownership::setDead(int slot) noexcept {
+  if (!State::valid(slot)) return;
+  const std::lock_guard guard(state_->admission);
+  State::Slot& entry = state_->slots[slot];
+  if (entry.stage.load() == State::Stage::Free) return;
+  entry.stage.store(State::Stage::Dead);
+  if (entry.slice) state_->sliceOwner[number(entry.slice)].store(kNone);
+  entry.holdsGil.store(nullptr);
+  while (entry.probes.load() != 0) std::this_thread::yield();
+}
+
+void Ownership::release(int slot) noexcept {
+  setDead(slot);
+  removeRanges(slot);
+  if (!State::valid(slot)) return;
+  const std::lock_guard guard(state_->admission);
+  State::Slot& entry = state_->slots[slot];
+  if (entry.slice) {
+    emptySlice(entry.slice);
+    state_->restingSlices.push_back(entry.slice);
+    entry.slice = nullptr;
+  }
+  entry.stage.store(State::Stage::Free);
+}
+
+void Ownership::addRange(int slot, const void* begin, const void* end) {
+  const std::unique_lock guard(state_->rangesLock);
+  state_->ranges[reinterpret_cast<std::uintptr_t>(begin)] = {reinterpret_cast<std::uintptr_t>(end),
+                                                             slot};
+  state_->hasRanges.store(true);
+}
+
+void Ownership::removeRanges(int slot) noexcept {
+  const std::unique_lock guard(state_->rangesLock);
+  std::erase_if(state_->ranges, [slot](const auto& range) { return range.second.slot == slot; });
+  state_->hasRanges.store(!state_->ranges.empty());
+}
+
+int Ownership::ownerOf(const void* object) const noexcept {
+  const std::uintptr_t slice = number(object);
+  if (slice < kSliceCount) {
+    const int owner = state_->sliceOwner[slice].load(std::memory_order_acquire);
+    if (owner != kNone) return owner;
+  }
+  // Not on a heap: perhaps a static type or None, inside a private library.
+  if (!state_->hasRanges.load(std::memory_order_acquire)) return kNone;
+  const auto address = reinterpret_cast<std::uintptr_t>(object);
+  int slot = kNone;
+  {
+    const std::shared_lock guard(state_->rangesLock);
+    auto range = state_->ranges.upper_bound(address);
+    if (range != state_->ranges.begin() && address < (--range)->second.end)
+      slot = range->second.slot;
+  }
+  return isLive(slot) ? slot : kNone;
+}
+
+int Ownership::current() const noexcept {
+  if (enteredSlot != kNone) return enteredSlot;
+  if (lastHeld != kNone && state_->holds(lastHeld)) return lastHeld;
+  const int used = state_->used.load(std::memory_order_acquire);
+  for (int slot = 0; slot < used; ++slot)
+    if (slot != lastHeld && state_->holds(slot)) return lastHeld = slot;
+  return kNone;
+}
+
+int Ownership::entered() noexcept { return enteredSlot; }
+void Ownership::setCurrent(int slot) noexcept {
+  enteredSlot = slot;
+  if (const auto follow = follower.load(std::memory_order_relaxed)) follow(slot);
+}
+void Ownership::onSetCurrent(void (*follow)(int slot)) noexcept { follower = follow; }
+
+}  // namespace multipy::process

@@ -1,0 +1,88 @@
+// Being inside an interpreter: "this thread holds that interpreter's GIL" as an
+// object.
+//
+//   Entered inside(*core, "call an Obj");
+//   core->api().call(...);
+//
+// A thread holds at most one interpreter's GIL. Entering B while it holds A's
+// gives A's up and takes it again on leaving, so that no two threads can wait for
+// each other's. Entering an interpreter whose GIL the thread holds already costs
+// a look. A thread that Python made is known by its current interpreter
+// (routing::Ownership), which it inherited.
+//
+// Threads: made and destroyed by one thread, in the reverse order of making.
+#pragma once
+
+#include <utility>
+
+#include "abi/interpreter_api.h"
+#include "runtime/interpreter/interpreter_core.h"
+
+namespace multipy::runtime {
+
+class Entered {
+ public:
+  struct GatePassed {};
+  enum class Priority {
+    Normal,
+    /// The interpreter is busy with a much longer call, which is not waited for
+    /// (interpreter/cpython/gil_priority.h). One at a time in an interpreter.
+    High,
+  };
+
+  /// Throws HandleError as InterpreterCore::beginOperation does.
+  Entered(InterpreterCore& core, const char* doing, Priority priority = Priority::Normal);
+  /// The caller has passed the gate; leaving it is ours.
+  Entered(InterpreterCore& core, GatePassed);
+  ~Entered();
+  Entered(const Entered&) = delete;
+  Entered& operator=(const Entered&) = delete;
+
+  /// Is the calling thread inside, with the GIL held or given up for another?
+  static bool inside(const InterpreterCore& core) noexcept;
+
+ private:
+  void takeGil(Priority priority);
+
+  InterpreterCore& core_;
+  Entered* const outer_;                  // the one that this thread was in before
+  const int outerSlot_;                   // what Ownership said before
+  InterpreterCore* suspended_ = nullptr;  // whose GIL was given up for ours
+  bool tookGil_ = false;
+  Priority priority_ = Priority::Normal;
+};
+
+/// Gives up whatever GIL the calling thread holds, and takes it again at the end.
+class GilReleased {
+ public:
+  GilReleased() noexcept;
+  ~GilReleased();
+  GilReleased(const GilReleased&) = delete;
+  GilReleased& operator=(const GilReleased&) = delete;
+
+ private:
+  const int slot_;  // what Ownership said before
+  InterpreterCore* released_ = nullptr;
+};
+
+/// An owned reference that is given up with the GIL held: for the time between
+/// getting it and handing it on.
+class OwnedHandle {
+ public:
+  OwnedHandle(const InterpreterApi& api, Handle owned) noexcept : api_(api), handle_(owned) {}
+  ~OwnedHandle() {
+    if (handle_) api_.decref(handle_);
+  }
+  OwnedHandle(const OwnedHandle&) = delete;
+  OwnedHandle& operator=(const OwnedHandle&) = delete;
+
+  explicit operator bool() const noexcept { return handle_ != nullptr; }
+  Handle get() const noexcept { return handle_; }
+  Handle release() noexcept { return std::exchange(handle_, nullptr); }
+
+ private:
+  const InterpreterApi& api_;
+  Handle handle_;
+};
+
+}  // namespace multipy::runtime

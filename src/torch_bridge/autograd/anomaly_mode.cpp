@@ -1,0 +1,177 @@
+#include "torch_bridge/autograd/anomaly_mode.h"
+
+#include <ATen/core/Tensor.h>
+#include <dlfcn.h>
+#include <link.h>
+#include <torch/csrc/autograd/anomaly_mode.h>
+#include <torch/csrc/autograd/function.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <string>
+
+#include "base/fork_mutex.h"
+#include "multipy/runtime/Exception.h"
+#include "process/ownership.h"
+#include "torch_bridge/symbols/supported_torch.h"
+#include "torch_bridge/symbols/torch_functions.h"
+#include "torch_bridge/symbols/versions/torch_version.h"
+
+namespace multipy::routing {
+namespace {
+
+using torch::autograd::AnomalyMetadata;
+using torch::autograd::AnomalyMode;
+using torch::autograd::Node;
+
+// ------------------------------------------------------- who has it on
+
+enum class Mode : std::uint8_t { Off, On, OnWithNanCheck };
+
+Mode modeOf(bool enabled, bool checkNan) {
+  return !enabled ? Mode::Off : checkNan ? Mode::OnWithNanCheck : Mode::On;
+}
+
+class Modes {
+ public:
+  static Modes& process() {
+    static auto* const one = new Modes;
+    return *one;
+  }
+
+  void set(int slot, Mode mode) {
+    if (slot < 0 || slot >= process::kMaxInterpreters)
+      return;  // no thread is ever in the resident copy
+    const std::lock_guard guard(lock_);
+    const Mode before = highest();
+    if (before == Mode::Off && mode == Mode::Off) return;
+    if (before == Mode::Off) {
+      checksOutside_ = AnomalyMode::should_check_nan();
+      outside_ = modeOf(AnomalyMode::is_enabled(), checksOutside_);
+    }
+    modes_[slot] = mode;
+    const Mode now = highest();
+    if (now == Mode::Off)
+      return AnomalyMode::set_enabled(outside_.load() != Mode::Off, checksOutside_);
+    AnomalyMode::set_enabled(true, std::max(now, outside_.load()) == Mode::OnWithNanCheck);
+  }
+
+  // Asked only while torch's own variable says that somebody has it on.
+  Mode ofThread() const {
+    const int slot = process::Ownership::instance().current();
+    if (slot != process::kNone) return modes_[slot];
+    // C++'s own, which torch's variables say where no interpreter has it on.
+    return highest() == Mode::Off
+               ? modeOf(AnomalyMode::is_enabled(), AnomalyMode::should_check_nan())
+               : outside_.load();
+  }
+
+ private:
+  Mode highest() const {
+    Mode all = Mode::Off;
+    for (const auto& mode : modes_) all = std::max(all, mode.load());
+    return all;
+  }
+
+  base::ForkMutex lock_;  // held to write
+  std::array<std::atomic<Mode>, process::kMaxInterpreters> modes_{};
+  std::atomic<Mode> outside_{Mode::Off};  // C++'s, from when the first interpreter switched it on
+  bool checksOutside_ = true;             // guarded by lock_
+};
+
+// ------------------------------------------------------- torch's own functions
+
+// Where in memory the engine checks gradients.
+struct Code {
+  explicit Code(const char* symbol)
+      : begin(reinterpret_cast<std::uintptr_t>(torchFunction(symbol))) {
+    Dl_info info;
+    ElfW(Sym)* entry = nullptr;
+    if (::dladdr1(reinterpret_cast<void*>(begin), &info, reinterpret_cast<void**>(&entry),
+                  RTLD_DL_SYMENT) == 0 ||
+        !entry || entry->st_size == 0)
+      throw runtime::InternalError(std::string("looking for the end of ") + symbol +
+                                   " in libtorch_cpu of this process: its symbol has no size "
+                                   "(expected a library as torch's build leaves it)");
+    end = begin + entry->st_size;
+  }
+  bool contains(const void* address) const {
+    const auto place = reinterpret_cast<std::uintptr_t>(address);
+    return place >= begin && place < end;
+  }
+  std::uintptr_t begin, end = 0;
+};
+
+struct Originals {
+  const AnomalySymbols& symbols = anomalySymbols();
+  AnomalyMetadata* (*metadata)(Node*) = torchFunction<AnomalyMetadata*(Node*)>(symbols.metadata);
+  at::Tensor (*isNan)(const at::Tensor&) =
+      torchFunction<at::Tensor(const at::Tensor&)>(symbols.isNan);
+  at::Tensor (*isAnyTrue)(const at::Tensor&) =
+      torchFunction<at::Tensor(const at::Tensor&)>(symbols.isAnyTrue);
+  bool (*itemOfBool)(const at::Tensor*) =
+      torchFunction<bool(const at::Tensor*)>(symbols.itemOfBool);
+  const Code evaluate = Code(symbols.evaluateFunction);
+
+  static const Originals& all() {
+    static const auto* const all = new Originals;
+    return *all;
+  }
+};
+
+// ------------------------------------------------------- in torch's shared libraries
+
+struct KeepsNothing final : AnomalyMetadata {
+  void store_stack() override {}
+  void print_stack(const std::string&) override {}
+  void assign_parent(const version::NodePointer&) override {}
+};
+
+AnomalyMetadata* metadata(Node* node) {
+  static auto* const nothing = new KeepsNothing;
+  return Modes::process().ofThread() == Mode::Off ? nothing : Originals::all().metadata(node);
+}
+
+// Stands for "no element is NaN" on its way through the engine's three questions.
+const at::Tensor& no() {
+  static const auto* const tensor = new at::Tensor(c10::make_intrusive<c10::TensorImpl>(
+      c10::DispatchKeySet(), caffe2::TypeMeta::Make<bool>(), c10::Device(c10::kCPU)));
+  return *tensor;
+}
+
+at::Tensor isNan(const at::Tensor& tensor) {
+  const bool engineAsks = Originals::all().evaluate.contains(__builtin_return_address(0));
+  if (engineAsks && Modes::process().ofThread() != Mode::OnWithNanCheck) return no();
+  return Originals::all().isNan(tensor);
+}
+at::Tensor isAnyTrue(const at::Tensor& tensor) {
+  return tensor.is_same(no()) ? no() : Originals::all().isAnyTrue(tensor);
+}
+bool itemOfBool(const at::Tensor* tensor) {
+  return !tensor->is_same(no()) && Originals::all().itemOfBool(tensor);
+}
+
+}  // namespace
+
+void addAnomalyModeRoutes(TorchRoutes& routes) {
+  routes.setAnomalyMode = [](int slot, bool enabled, bool checkNan) {
+    Modes::process().set(slot, modeOf(enabled, checkNan));
+  };
+}
+
+void redirectAnomalyMode() {
+  const AnomalySymbols& symbols = Originals::all().symbols;  // found before we take their place
+  redirectTorch(std::array{
+      redirection(symbols.metadata, metadata),
+      redirection(symbols.isNan, isNan),
+      redirection(symbols.isAnyTrue, isAnyTrue),
+      redirection(symbols.itemOfBool, itemOfBool),
+  });
+}
+
+void purgeAnomalyMode(int slot) { Modes::process().set(slot, Mode::Off); }
+
+}  // namespace multipy::routing

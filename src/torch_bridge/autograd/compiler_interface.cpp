@@ -1,0 +1,217 @@
+#include "torch_bridge/autograd/compiler_interface.h"
+
+#include <torch/csrc/dynamo/compiled_autograd.h>
+
+#include <array>
+#include <chrono>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/fork_mutex.h"
+#include "process/ownership.h"
+#include "torch_bridge/symbols/supported_torch.h"
+#include "torch_bridge/symbols/torch_functions.h"
+
+namespace multipy::routing {
+namespace {
+
+using torch::autograd::functional_apply_t;
+using torch::autograd::ivalue_list;
+using torch::autograd::variable_list;
+using Interface = torch::dynamo::autograd::PyCompilerInterface;
+using InterfacePointer = std::unique_ptr<Interface>;
+
+// ------------------------------------------------------- functions that nodes have introduced
+
+struct Introduced {
+  functional_apply_t function;
+  std::vector<at::TypePtr> arguments;
+  bool isTraceable;
+};
+using IntroducedPointer = std::shared_ptr<const Introduced>;
+
+class IntroducedFunctions {
+ public:
+  static IntroducedFunctions& process() {
+    static auto* const one = new IntroducedFunctions;
+    return *one;
+  }
+
+  void add(const std::string& name, Introduced function) {
+    auto made = std::make_shared<const Introduced>(std::move(function));
+    const std::lock_guard guard(lock_);
+    functions_.emplace(name, std::move(made));
+  }
+
+  std::map<std::string, IntroducedPointer> all() const {
+    const std::lock_guard guard(lock_);
+    return functions_;
+  }
+
+  // A node notes that it has introduced its function just before it does so: another
+  // thread's that has seen the note may be here first. (Which is so rare that it may ask
+  // again and again: a condition variable has a lock of its own, of which forks know nothing.)
+  void awaitName(const std::string& name) const {
+    const auto end = std::chrono::steady_clock::now() + kPatience;
+    while (!contains(name) && std::chrono::steady_clock::now() < end)
+      std::this_thread::sleep_for(kPause);
+  }
+
+ private:
+  // (Nothing but C++ runs between the two, and nothing that waits for a GIL.)
+  static constexpr std::chrono::seconds kPatience{10};
+  static constexpr std::chrono::microseconds kPause{50};
+
+  bool contains(const std::string& name) const {
+    const std::lock_guard guard(lock_);
+    return functions_.contains(name);
+  }
+
+  mutable base::ForkMutex lock_;
+  std::map<std::string, IntroducedPointer> functions_;  // guarded by lock_
+};
+
+// ------------------------------------------------------- one interpreter's
+
+// What nodes of torch's shared libraries speak to, in front of libtorch_python's own.
+// With the interpreter's GIL.
+class SharedNames final : public Interface {
+ public:
+  // `known`: the functions that this interpreter's compiler has been told, now or
+  // in an earlier compilation.
+  SharedNames(std::set<std::string>& known, const Interface& own) : known_(known), own_(own) {}
+
+  // The compiler is told when the function is needed (learn). So the node's note is
+  // followed by the function at once, and not when this interpreter's Python has run.
+  std::string bind_function(PyObject* compiler, const std::string& name,
+                            functional_apply_t function, std::vector<at::TypePtr> arguments,
+                            bool isCustom, bool isTraceable) const override {
+    if (!isCustom) {
+      IntroducedFunctions::process().add(name,
+                                         {std::move(function), std::move(arguments), isTraceable});
+      return name;
+    }
+    // Introduced anew for each use, under a name that the compiler gives.
+    return *custom_
+                .insert(own_.bind_function(compiler, name, std::move(function),
+                                           std::move(arguments), isCustom, isTraceable))
+                .first;
+  }
+
+  variable_list call_function(PyObject* compiler, const char* method, const std::string& name,
+                              const variable_list& inputs, const ivalue_list& arguments,
+                              const c10::IValue& outputs) const override {
+    learn(compiler);
+    if (!known_.contains(name) && !custom_.contains(name)) {
+      IntroducedFunctions::process().awaitName(name);
+      learn(compiler);
+    }
+    return own_.call_function(compiler, method, name, inputs, arguments, outputs);
+  }
+  variable_list call_copy_slices_prologue(PyObject* compiler, const variable_list& inputs,
+                                          const at::TensorGeometry& base,
+                                          const at::TensorGeometry& view) const override {
+    learn(compiler);
+    return own_.call_copy_slices_prologue(compiler, inputs, base, view);
+  }
+  variable_list call_copy_slices_epilogue(PyObject* compiler, const std::vector<bool>& needed,
+                                          const at::Tensor& result, const variable_list& all,
+                                          const at::Tensor& slice) const override {
+    learn(compiler);
+    return own_.call_copy_slices_epilogue(compiler, needed, result, all, slice);
+  }
+  at::Tensor call_unpack(PyObject* compiler, std::optional<std::size_t> hook,
+                         std::size_t input) const override {
+    learn(compiler);
+    return own_.call_unpack(compiler, hook, input);
+  }
+  at::Tensor call_accumulate_grad(PyObject* compiler, const at::Tensor& variable,
+                                  const at::Tensor& variableGrad, const at::Tensor& grad,
+                                  bool hasPostHooks) const override {
+    learn(compiler);
+    return own_.call_accumulate_grad(compiler, variable, variableGrad, grad, hasPostHooks);
+  }
+
+ private:
+  // Tells the compiler what nodes have introduced, in whichever interpreter. (It
+  // looks some up by itself, so naming them is not what makes them known.)
+  void learn(PyObject* compiler) const {
+    for (const auto& [name, introduced] : IntroducedFunctions::process().all()) {
+      if (known_.contains(name)) continue;
+      own_.bind_function(compiler, name, introduced->function, introduced->arguments, false,
+                         introduced->isTraceable);
+      known_.insert(name);
+    }
+  }
+
+  std::set<std::string>& known_;
+  mutable std::set<std::string> custom_;
+  const Interface& own_;
+};
+
+struct Compiler {
+  std::set<std::string> known;
+  // While it compiles: libtorch_python's, for private libraries, and what stands in
+  // front of it, for the process's.
+  InterfacePointer own, shared;
+};
+
+// Each is used with its interpreter's GIL.
+Compiler* compilerOf(int slot) {
+  static auto* const all = new std::array<Compiler, process::kMaxInterpreters>;
+  return slot >= 0 && slot < process::kMaxInterpreters ? &(*all)[slot] : nullptr;
+}
+
+const Compiler& compilerAtWork(int slot) {
+  const Compiler* const compiler = compilerOf(slot);
+  TORCH_INTERNAL_ASSERT(compiler && compiler->own,
+                        "a node asks for the compiler of compiled autograd, and none is at work");
+  return *compiler;
+}
+
+// In torch's shared libraries.
+const InterfacePointer& currentInterface() {
+  return compilerAtWork(process::Ownership::instance().current()).shared;
+}
+
+void begin(int slot, void* interface) {
+  Compiler* const compiler = compilerOf(slot);
+  TORCH_CHECK_NOT_IMPLEMENTED(
+      compiler && !compiler->own,
+      "Trying to run compiled autograd within another compiled autograd call, this is not "
+      "supported yet.");
+  compiler->own = std::move(*static_cast<InterfacePointer*>(interface));
+  compiler->shared = std::make_unique<SharedNames>(compiler->known, *compiler->own);
+}
+
+void end(int slot) {
+  Compiler* const compiler = compilerOf(slot);
+  if (!compiler) return;
+  compiler->shared.reset();
+  compiler->own.reset();
+}
+
+}  // namespace
+
+void addCompilerInterfaceRoutes(TorchRoutes& routes) {
+  routes.beginCompiling = begin;
+  routes.endCompiling = end;
+  routes.compilerInterface = [](int slot) -> const void* { return &compilerAtWork(slot).own; };
+}
+
+void redirectCompilerInterface() {
+  redirectTorch(std::array{redirection(compilerInterfaceSymbol(), currentInterface)});
+}
+
+void purgeCompilerInterface(int slot) {
+  end(slot);
+  if (Compiler* const compiler = compilerOf(slot)) compiler->known.clear();
+}
+
+}  // namespace multipy::routing

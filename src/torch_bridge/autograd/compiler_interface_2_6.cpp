@@ -1,0 +1,11 @@
+// torch up to 2.8 has no interface by which C++ nodes call the compiler: its
+// libtorch_python calls it, and each interpreter has one of its own.
+#include "torch_bridge/autograd/compiler_interface.h"
+
+namespace multipy::routing {
+
+void addCompilerInterfaceRoutes(TorchRoutes&) {}
+void redirectCompilerInterface() {}
+void purgeCompilerInterface(int) {}
+
+}  // namespace multipy::routing

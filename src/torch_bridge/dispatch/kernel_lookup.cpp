@@ -1,0 +1,101 @@
+#include "torch_bridge/dispatch/kernel_lookup.h"
+
+#include <mutex>
+
+#include "base/fork_mutex.h"
+#include "torch_bridge/dispatch/kernel_route.h"
+#include "torch_bridge/dispatch/registry.h"
+
+namespace multipy::routing {
+namespace {
+
+using c10::DispatchKey;
+using c10::DispatchKeySet;
+using c10::impl::OperatorEntry;
+
+// One look at an operator's kernels, for one interpreter (or for a thread that is
+// in none). Holds the lock.
+class View {
+ public:
+  View(int slot, const OperatorEntry& entry)
+      : slot_(slot),
+        entry_(entry),
+        guard_(registry_.lock),
+        dispatcherGuard_(c10::Dispatcher::singleton().guard_->mutex) {}
+
+  // The newest at exactly this key.
+  std::optional<ChosenKernel> at(DispatchKey key) const {
+    const auto kernels = entry_.kernels_.find(key);
+    if (kernels == entry_.kernels_.end()) return std::nullopt;
+    const auto route = registry_.routes.find({fullName(entry_.name_), key});
+    KernelRoute* const routed = route == registry_.routes.end() ? nullptr : route->second;
+    if (routed && routed->hasKernelOf(slot_)) return ChosenKernel{routed, {}};
+    for (const auto& kernel : kernels->second)
+      if (!routed || !routed->isInstalledAs(kernel)) return ChosenKernel{nullptr, kernel.kernel};
+    return std::nullopt;
+  }
+
+  bool any(DispatchKeySet keys) const {
+    for (const auto& kernels : entry_.kernels_)
+      if (!c10::isAliasDispatchKey(kernels.first) && keys.has(kernels.first) && at(kernels.first))
+        return true;
+    return false;
+  }
+
+  // The order is torch's (OperatorEntry::computeDispatchTableEntryWithDebug).
+  std::optional<ChosenKernel> choose(DispatchKey key) const {
+    if (auto found = at(key)) return found;
+    for (const DispatchKey alias : {DispatchKey::CompositeExplicitAutogradNonFunctional,
+                                    DispatchKey::CompositeExplicitAutograd})
+      if (auto found = byAlias(key, alias)) return found;
+    if (key != DispatchKey::Undefined)
+      if (auto found = byAlias(key, DispatchKey::CompositeImplicitAutogradNestedTensor))
+        return found;
+    // An autograd key leaves it to the backend's own kernel.
+    if (!any(c10::getBackendKeySetFromAutograd(key)) && !at(DispatchKey::CompositeExplicitAutograd))
+      if (auto found = byAlias(key, DispatchKey::CompositeImplicitAutograd)) return found;
+    if (key != DispatchKey::Undefined)
+      for (const DispatchKey alias :
+           {DispatchKey::Autograd, DispatchKey::FuncTorchBatchedDecomposition})
+        if (auto found = byAlias(key, alias)) return found;
+    return fallback(key);
+  }
+
+ private:
+  std::optional<ChosenKernel> byAlias(DispatchKey key, DispatchKey alias) const {
+    if (key != DispatchKey::Undefined && !c10::isIncludedInAlias(key, alias)) return std::nullopt;
+    return at(alias);
+  }
+
+  // May be a route's as well: that one looks for itself.
+  static std::optional<ChosenKernel> fallback(DispatchKey key) {
+    const int index = c10::getDispatchTableIndexForDispatchKey(key);
+    if (index < 0) return std::nullopt;
+    const auto& kernel = c10::Dispatcher::singleton().backendFallbackKernels_[index].kernel;
+    if (!kernel.isValid()) return std::nullopt;
+    return ChosenKernel{nullptr, kernel};
+  }
+
+  Registry& registry_ = Registry::process();
+  const int slot_;
+  const OperatorEntry& entry_;
+  const std::lock_guard<base::ForkMutex> guard_;
+  // Against C++ libraries that register meanwhile.
+  const std::lock_guard<std::mutex> dispatcherGuard_;
+};
+
+}  // namespace
+
+bool seesKernel(int slot, const OperatorEntry& entry, DispatchKey key) {
+  return View(slot, entry).at(key).has_value();
+}
+
+bool seesAnyKernel(int slot, const OperatorEntry& entry, DispatchKeySet keys) {
+  return View(slot, entry).any(keys);
+}
+
+std::optional<ChosenKernel> chooseKernel(int slot, const OperatorEntry& entry, DispatchKey key) {
+  return View(slot, entry).choose(key);
+}
+
+}  // namespace multipy::routing

@@ -1,0 +1,216 @@
+#include "torch_bridge/dispatch/kernel_route.h"
+
+#include <algorithm>
+#include <iterator>
+#include <mutex>
+#include <string>
+#include <utility>
+
+#include "base/fork_mutex.h"
+#include "torch_bridge/dispatch/kernel_lookup.h"
+
+namespace multipy::routing {
+namespace {
+
+using c10::DispatchKey;
+using c10::DispatchKeySet;
+using c10::KernelFunction;
+
+// Tells our kernels from C++'s in torch's lists.
+const std::string kDebug = "multipy: routed";
+
+// For kernels taken away while calls were in them: rare, so one for all cells. Never destroyed.
+base::ForkMutex& retiring() {
+  static auto* const one = new base::ForkMutex;
+  return *one;
+}
+
+// What torch's dispatch table points to.
+struct RouteFunctor final : c10::OperatorKernel {
+  explicit RouteFunctor(KernelRoute* r) : route(r) {}
+  void operator()(const c10::OperatorHandle& op, DispatchKeySet keys, torch::jit::Stack* stack) {
+    route->call(op, keys, stack);
+  }
+  KernelRoute* const route;
+};
+
+}  // namespace
+
+// ------------------------------------------------------- cells
+
+void KernelCell::retire(std::unique_ptr<const InterpreterKernel> kernel) noexcept {
+  if (calls_.load() == 0) return;  // nobody is inside: dies here
+  {
+    const std::lock_guard guard(retiring());
+    kernel->nextRetired = retired_;
+    retired_ = kernel.release();
+    hasRetired_.store(true);
+  }
+  if (calls_.load() == 0) freeRetired();  // the last call may have left just before
+}
+
+void KernelCell::freeRetired() noexcept {
+  const InterpreterKernel* dead = nullptr;
+  {
+    const std::lock_guard guard(retiring());
+    // A call that came after the one that brought us here may hold one of them.
+    if (calls_.load() != 0) return;
+    dead = std::exchange(retired_, nullptr);
+    hasRetired_.store(false);
+  }
+  while (dead) delete std::exchange(dead, dead->nextRetired);
+}
+
+// ------------------------------------------------------- registrations
+
+KernelRoute::KernelRoute(c10::OperatorName name, DispatchKey key, bool isFallback)
+    : name_(std::move(name)), key_(key), isFallback_(isFallback) {}
+
+KernelCell* KernelRoute::find(int slot) const noexcept {
+  if (slot < 0 || slot >= process::kMaxInterpreters) return nullptr;
+  Chunk* const chunk = chunks_[slot / kCellsPerChunk].load(std::memory_order_acquire);
+  return chunk ? &(*chunk)[slot % kCellsPerChunk] : nullptr;
+}
+
+KernelCell& KernelRoute::cell(int slot) {
+  auto& chunk = chunks_[slot / kCellsPerChunk];
+  if (!chunk.load()) chunk.store(new Chunk, std::memory_order_release);
+  return *find(slot);
+}
+
+void KernelRoute::add(std::uint64_t registration, int slot, KernelFunction kernel) {
+  const bool fallthrough = kernel.isFallthrough();
+  auto owned =
+      std::make_unique<const InterpreterKernel>(InterpreterKernel{std::move(kernel), fallthrough});
+  Registration& added = registrations_.emplace_back();
+  added.number = registration;
+  added.slot = slot;
+  added.kernel = std::move(owned);
+  try {
+    refresh(slot);
+  } catch (...) {
+    // The dispatcher refused the route, so nobody can be in this kernel.
+    Removed refused;
+    refused.splice(refused.end(), registrations_, std::prev(registrations_.end()));
+    refresh(slot);
+    throw;
+  }
+}
+
+void KernelRoute::take(Removed::iterator registration, Removed& removed) noexcept {
+  registration->cell = find(registration->slot);  // which refresh() has made
+  removed.splice(removed.end(), registrations_, registration);
+}
+
+void KernelRoute::remove(std::uint64_t registration, Removed& removed) {
+  const auto found =
+      std::find_if(registrations_.begin(), registrations_.end(),
+                   [&](const Registration& each) { return each.number == registration; });
+  if (found == registrations_.end()) return;
+  const int slot = found->slot;
+  take(found, removed);
+  refresh(slot);
+}
+
+void KernelRoute::removeAll(int slot, Removed& removed) {
+  bool any = false;
+  for (auto next = registrations_.begin(); next != registrations_.end();) {
+    const auto each = next++;
+    if (each->slot != slot) continue;
+    take(each, removed);
+    any = true;
+  }
+  if (any) refresh(slot);
+}
+
+bool KernelRoute::hasKernelOf(int slot) const {
+  return std::any_of(registrations_.begin(), registrations_.end(),
+                     [slot](const Registration& r) { return r.slot == slot; });
+}
+
+void KernelRoute::refresh(int slot) {
+  const InterpreterKernel* newest = nullptr;
+  bool onlyFallthrough = true;
+  for (const Registration& registration : registrations_) {
+    if (registration.slot == slot) newest = registration.kernel.get();
+    onlyFallthrough = onlyFallthrough && registration.kernel->fallthrough;
+  }
+  cell(slot).publish(newest);
+  install(registrations_.empty() ? Installed::Nothing
+          : onlyFallthrough      ? Installed::Fallthrough
+                                 : Installed::Functor);
+}
+
+// ------------------------------------------------------- the dispatcher's side
+
+void KernelRoute::install(Installed wanted) {
+  if (installed_ == wanted) return;
+  handle_.reset();  // what was there before shows again
+  installed_ = Installed::Nothing;
+  if (wanted == Installed::Nothing) return;
+
+  KernelFunction kernel =
+      wanted == Installed::Fallthrough
+          ? KernelFunction::makeFallthrough()
+          : KernelFunction::makeFromBoxedFunctor(std::make_unique<RouteFunctor>(this));
+  auto& dispatcher = c10::Dispatcher::singleton();
+  if (isFallback_)
+    handle_.emplace(dispatcher.registerFallback(key_, std::move(kernel), kDebug));
+  else
+    handle_.emplace(
+        dispatcher.registerImpl(name_, key_, std::move(kernel), std::nullopt, nullptr, kDebug));
+  installed_ = wanted;
+}
+
+bool KernelRoute::isInstalledAs(const c10::impl::AnnotatedKernel& kernel) const {
+  return isInstalled() && kernel.debug == kDebug;
+}
+
+void KernelRoute::call(const c10::OperatorHandle& op, DispatchKeySet keys,
+                       torch::jit::Stack* stack) {
+  const int slot = process::Ownership::instance().current();
+  if (callOwn(slot, op, keys, stack)) return;
+  if (isFallback_) failNoKernel(op, slot);
+
+  // The others' kernel here is not for us; ours may be registered at another key.
+  const DispatchKey key = keys.highestPriorityTypeId();
+  std::optional<ChosenKernel> chosen = chooseKernel(slot, op.operatorDef_->op, key);
+  if (chosen && chosen->own) {
+    if (chosen->own->callOwn(slot, op, keys, stack)) return;
+    chosen.reset();  // dropped meanwhile
+  }
+  if (!chosen) failNoKernel(op, slot);
+  if (chosen->shared.isFallthrough())
+    op.redispatchBoxed(keys & DispatchKeySet(DispatchKeySet::FULL_AFTER, key), stack);
+  else
+    chosen->shared.callBoxed(op, keys, stack);
+}
+
+bool KernelRoute::callOwn(int slot, const c10::OperatorHandle& op, DispatchKeySet keys,
+                          torch::jit::Stack* stack) {
+  KernelCell* const cell = find(slot);
+  if (!cell || cell->empty()) return false;
+  const KernelCell::Call inside(*cell);
+  const InterpreterKernel* const kernel = inside.kernel();
+  if (!kernel) return false;
+  // The key that led here: this route's own may be an alias, which covers several.
+  if (kernel->fallthrough)
+    op.redispatchBoxed(
+        keys & DispatchKeySet(DispatchKeySet::FULL_AFTER, keys.highestPriorityTypeId()), stack);
+  else
+    kernel->function.callBoxed(op, keys, stack);
+  return true;
+}
+
+void KernelRoute::failNoKernel(const c10::OperatorHandle& op, int slot) const {
+  const std::string who = slot == process::kNone
+                              ? std::string("the calling thread is in no interpreter")
+                              : "interpreter " + std::to_string(slot) + " has not registered one";
+  TORCH_CHECK_NOT_IMPLEMENTED(
+      false, "calling ", op.operator_name(), ": its kernel for ", c10::toString(key_),
+      " was registered by another Python interpreter of this process, and ", who,
+      ". Run the code that registers it (torch.library) in every interpreter that calls the "
+      "operator, or register the kernel from C++");
+}
+
+}  // namespace multipy::routing

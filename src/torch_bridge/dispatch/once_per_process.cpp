@@ -1,0 +1,196 @@
+#include "torch_bridge/dispatch/once_per_process.h"
+
+#include <ATen/core/class_type.h>
+#include <torch/csrc/jit/ir/ir.h>
+#include <torch/csrc/jit/runtime/operator.h>
+#include <torch/custom_class.h>
+
+#include <array>
+#include <atomic>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <set>
+#include <string>
+
+#include "base/fork_mutex.h"
+#include "process/ownership.h"
+#include "torch_bridge/symbols/static_phase.h"
+#include "torch_bridge/symbols/versions/torch_version.h"
+
+// Not every distribution of torch ships the header of this one, Handlers.hpp.
+namespace c10d::control_plane {
+class Request;
+class Response;
+using HandlerFunc = std::function<void(const Request&, Response&)>;
+void registerHandler(const std::string& name, HandlerFunc function);
+}  // namespace c10d::control_plane
+
+namespace multipy::routing {
+namespace {
+
+using torch::jit::Operation;
+using torch::jit::OperationCreator;
+using torch::jit::Operator;
+
+bool isProcess(int slot) noexcept { return slot < 0 || slot >= process::kMaxInterpreters; }
+
+// ------------------------------------------------------- JIT operators
+
+// Makers of one operator, by interpreter.
+using Creators = std::array<std::atomic<OperationCreator>, process::kMaxInterpreters>;
+
+struct CreatorTable {
+  base::ForkMutex lock;
+  std::map<std::string, Creators> byName;  // guarded by lock; entries stay for ever
+  static CreatorTable& process() {
+    static auto* const one = new CreatorTable;
+    return *one;
+  }
+  Creators& of(const std::string& name) {
+    const std::lock_guard guard(lock);
+    return byName[name];
+  }
+};
+
+// The maker that torch knows: OperationCreator is a plain function, so the
+// operator's name comes from the node.
+Operation createForCurrent(const torch::jit::Node* node) {
+  const std::string name = node->kind().toQualString();
+  const int slot = process::Ownership::instance().current();
+  const OperationCreator create =
+      slot == process::kNone ? nullptr : CreatorTable::process().of(name)[slot].load();
+  TORCH_CHECK(create, "running ", name,
+              " of a TorchScript program: it calls back into Python, but ",
+              slot == process::kNone ? "the calling thread is in no interpreter"
+                                     : "the interpreter of the calling thread has not loaded torch",
+              ". Call the program through an interpreter, or script it without Python calls");
+  return create(node);
+}
+
+OperationCreator* creatorOf(Operator& op) {
+  auto* const jitOnly = std::get_if<Operator::JitOnlyOperator>(&op.op_);
+  return jitOnly ? std::get_if<OperationCreator>(&jitOnly->op_) : nullptr;
+}
+
+// Another interpreter may have registered the same operator while it ran.
+bool isRegistered(const Operator& op) {
+  const auto& schema = op.schema();
+  return torch::jit::findOperatorFor(c10::OperatorName(schema.name(), schema.overload_name())) !=
+         nullptr;
+}
+
+void registerOperator(int slot, void* given) {
+  auto& op = *static_cast<Operator*>(given);
+  if (OperationCreator* const creator = creatorOf(op)) {
+    Creators& creators = CreatorTable::process().of(op.schema().name());
+    if (!isProcess(slot)) creators[slot].store(*creator);
+    *creator = createForCurrent;
+  }
+  if (isProcess(slot) || (!StaticPhase::active() && !isRegistered(op)))
+    torch::jit::registerOperator(std::move(op));
+}
+
+// ------------------------------------------------------- custom classes
+
+void customClass(int slot, void* at, const std::string* ns, const std::string* name,
+                 std::string* doc, const std::type_info* pointer, const std::type_info* capsule) {
+  using Base = torch::detail::class_base;
+  if (!isProcess(slot) && StaticPhase::active()) {
+    const std::string qualified = "__torch__.torch.classes." + *ns + "." + *name;
+    if (const at::ClassTypePtr known = torch::getCustomClass(qualified)) {
+      auto* const self = static_cast<Base*>(at);
+      new (&self->qualClassName) std::string(qualified);
+      new (&self->classTypePtr) at::ClassTypePtr(known);
+      return;
+    }
+  }
+  new (at) Base(*ns, *name, std::move(*doc), *pointer, *capsule);
+}
+
+// A method's function is the class's from then on; one that is not wanted was
+// made for a class that has it already, and its maker has given it away.
+bool isWanted(int slot) noexcept { return isProcess(slot) || !StaticPhase::active(); }
+
+void addMethod(int slot, void* classType, void* function) {
+  if (isWanted(slot))
+    static_cast<c10::ClassType*>(classType)->addMethod(
+        static_cast<torch::jit::Function*>(function));
+}
+
+void customClassMethod(int slot, void* uniquePointer) {
+  // Left with its caller otherwise, who frees it.
+  if (isWanted(slot))
+    torch::registerCustomClassMethod(
+        std::move(*static_cast<std::unique_ptr<torch::jit::Function>*>(uniquePointer)));
+}
+
+// ------------------------------------------------------- handlers and opaque types
+
+void registerHandler(int slot, const std::string* name, void* handler) {
+  using c10d::control_plane::HandlerFunc;
+  if (isWanted(slot))
+    c10d::control_plane::registerHandler(*name, std::move(*static_cast<HandlerFunc*>(handler)));
+}
+
+struct OpaqueTypes {
+  base::ForkMutex lock;
+  std::map<std::string, std::set<int>> users;  // guarded by lock
+  static OpaqueTypes& process() {
+    static auto* const one = new OpaqueTypes;
+    return *one;
+  }
+};
+
+void registerOpaqueType(int slot, const std::string* name) {
+  OpaqueTypes& types = OpaqueTypes::process();
+  const std::lock_guard guard(types.lock);
+  auto& users = types.users[*name];
+  // The first one registers; one that comes again gets torch's own answer.
+  if (users.empty() || users.contains(slot)) version::registerOpaqueType(*name);
+  users.insert(slot);
+}
+
+// With the lock.
+void removeOpaqueUser(OpaqueTypes& types, const std::string& name, int slot) {
+  const auto found = types.users.find(name);
+  if (found == types.users.end() || found->second.erase(slot) == 0) return;
+  if (!found->second.empty()) return;
+  types.users.erase(found);
+  version::unregisterOpaqueType(name);
+}
+
+void unregisterOpaqueType(int slot, const std::string* name) {
+  OpaqueTypes& types = OpaqueTypes::process();
+  const std::lock_guard guard(types.lock);
+  removeOpaqueUser(types, *name, slot);
+}
+
+}  // namespace
+
+void addOncePerProcessRoutes(TorchRoutes& routes) {
+  routes.customClass = customClass;
+  routes.addMethod = addMethod;
+  routes.customClassMethod = customClassMethod;
+  routes.registerOperator = registerOperator;
+  routes.registerHandler = registerHandler;
+  routes.registerOpaqueType = registerOpaqueType;
+  routes.unregisterOpaqueType = unregisterOpaqueType;
+}
+
+void purgeOncePerProcess(int slot) {
+  if (isProcess(slot)) return;
+  {
+    CreatorTable& table = CreatorTable::process();
+    const std::lock_guard guard(table.lock);
+    for (auto& [name, creators] : table.byName) creators[slot].store(nullptr);
+  }
+  OpaqueTypes& types = OpaqueTypes::process();
+  const std::lock_guard guard(types.lock);
+  std::vector<std::string> used;
+  for (const auto& [name, users] : types.users)
+    if (users.contains(slot)) used.push_back(name);
+  for (const std::string& name : used) removeOpaqueUser(types, name, slot);
+}
+
+}  // namespace multipy::routing

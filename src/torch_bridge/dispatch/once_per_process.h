@@ -1,0 +1,19 @@
+// What can be registered with torch only once per process: custom classes and
+// their methods, JIT operators, control-plane handlers, opaque types.
+//
+// The resident copy registers; further copies find it done (static_phase.h). JIT
+// operators that are made by a function which looks at the graph node
+// (prim::PythonOp) are an exception: that function works with its own copy's
+// Python, so each copy's is kept and the one of the current interpreter is called.
+//
+// Threads: all functions from any thread.
+#pragma once
+
+#include "abi/torch_routes.h"
+
+namespace multipy::routing {
+
+void addOncePerProcessRoutes(TorchRoutes& routes);
+void purgeOncePerProcess(int slot);
+
+}  // namespace multipy::routing

@@ -1,0 +1,29 @@
+// torch's one Python interpreter, which is many.
+//
+// libc10 asks "the" Python interpreter (c10::impl::PyInterpreter) whenever it
+// meets a Python object: count a reference, run __torch_dispatch__, and so on.
+// It asks the registry of hooks once and keeps the answer, so ours must be there
+// before the first private copy is loaded; copies are given registries of their
+// own to register with. Ours forwards each question to the interpreter that owns
+// the object it is about, or else to the one that the thread is in; objects of
+// dead interpreters are answered by c10's own table that does nothing.
+//
+// Threads: all functions from any thread. Forwarded calls take the owner's GIL
+// where torch's own would.
+#pragma once
+
+#include "abi/torch_routes.h"
+
+namespace multipy::routing {
+
+/// Registers the router. Throws UnsupportedTorchError if the process has
+/// another Python interpreter in libc10 already.
+void registerPyInterpreter();
+
+/// `interpreter` is what getPyInterpreter() of the slot's libtorch_python says.
+void setPyInterpreter(int slot, void* interpreter) noexcept;
+void clearPyInterpreter(int slot) noexcept;
+
+void addPyInterpreterRoutes(TorchRoutes& routes);
+
+}  // namespace multipy::routing

@@ -1,0 +1,60 @@
+// What has been registered through private libtorch_pythons: the state behind
+// registration_router.cpp (which changes it) and kernel_lookup.cpp (which asks).
+#pragma once
+
+#include <ATen/core/dispatch/Dispatcher.h>
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/fork_mutex.h"
+#include "process/ownership.h"
+#include "torch_bridge/dispatch/kernel_route.h"
+
+namespace multipy::routing {
+
+struct Definition {
+  std::string schema;
+  std::map<int, std::uint64_t> users;  // slot → its registration
+  std::vector<c10::RegistrationHandleRAII> handles;
+};
+
+struct Namespace {
+  std::set<int> owners;
+  std::optional<c10::RegistrationHandleRAII> handle;
+};
+
+/// Never destroyed: registrations are dropped by static destructors too.
+struct Registry {
+  base::ForkMutex lock;  // guards all that follows
+  // Routes live for ever.
+  std::map<std::pair<std::string, c10::DispatchKey>, KernelRoute*> routes;
+  std::map<std::string, Definition> definitions;  // by "ns::name.overload"
+  std::map<std::string, Namespace> namespaces;
+  std::array<bool, process::kMaxInterpreters> purged{};
+  std::uint64_t last = 0;
+
+  std::atomic<std::uint64_t> generation{1};
+
+  static Registry& process() {
+    static auto* const one = new Registry;
+    return *one;
+  }
+};
+
+/// The resident copy's registrations are the process's own.
+inline bool isProcess(int slot) noexcept { return slot < 0 || slot >= process::kMaxInterpreters; }
+
+inline std::string fullName(const c10::OperatorName& name) {
+  return name.name + "." + name.overload_name;
+}
+
+}  // namespace multipy::routing

@@ -1,0 +1,83 @@
+#include "torch_bridge/python_binding.h"
+
+#include <dlfcn.h>
+
+#include <array>
+#include <atomic>
+#include <string>
+#include <vector>
+
+#include "multipy/runtime/Exception.h"
+#include "process/ownership.h"
+#include "torch_bridge/dispatch/py_interpreter_router.h"
+#include "torch_bridge/dispatch/registration_router.h"
+#include "torch_bridge/symbols/supported_torch.h"
+
+namespace multipy::routing {
+namespace {
+
+struct Place {
+  TorchPython functions{};
+  std::atomic<bool> bound{false};
+};
+
+std::array<Place, process::kMaxInterpreters>& places() {
+  static auto* const all = new std::array<Place, process::kMaxInterpreters>;
+  return *all;
+}
+
+class Lookup {
+ public:
+  explicit Lookup(void* handle) : handle_(handle) {}
+  template <typename Pointer>
+  void find(const char* name, Pointer& into) {
+    into = reinterpret_cast<Pointer>(::dlsym(handle_, name));
+    if (!into) missing_.push_back("symbol " + std::string(name) + ": not found by dlsym");
+  }
+  void check(int slot) const {
+    if (missing_.empty()) return;
+    std::string text =
+        "connecting interpreter " + std::to_string(slot) + " to its libtorch_python:";
+    for (const std::string& one : missing_) text += "\n  " + one;
+    throw runtime::UnsupportedTorchError(text, missing_);
+  }
+
+ private:
+  void* handle_;
+  std::vector<std::string> missing_;
+};
+
+}  // namespace
+
+void bindTorchPython(int slot, void* handle) {
+  const BindingSymbols& names = bindingSymbols();
+  TorchPython functions{};
+  void* (*getPyInterpreter)() = nullptr;
+  Lookup lookup(handle);
+  lookup.find(names.wrap, functions.wrap);
+  lookup.find(names.variableClass, functions.variableClass);
+  lookup.find(names.toPyObject, functions.toPyObject);
+  lookup.find(names.toIValue, functions.toIValue);
+  lookup.find(names.getPyInterpreter, getPyInterpreter);
+  lookup.check(slot);
+
+  openRegistrations(slot);
+  setPyInterpreter(slot, getPyInterpreter());
+  Place& place = places()[slot];
+  place.functions = functions;
+  place.bound.store(true, std::memory_order_release);
+}
+
+void unbindTorchPython(int slot) noexcept {
+  if (slot < 0 || slot >= process::kMaxInterpreters) return;
+  places()[slot].bound.store(false);
+  clearPyInterpreter(slot);
+}
+
+const TorchPython* torchPython(int slot) {
+  if (slot < 0 || slot >= process::kMaxInterpreters) return nullptr;
+  const Place& place = places()[slot];
+  return place.bound.load(std::memory_order_acquire) ? &place.functions : nullptr;
+}
+
+}  // namespace multipy::routing

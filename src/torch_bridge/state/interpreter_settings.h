@@ -1,0 +1,34 @@
+// Settings of torch that plain Python expects to be its own: the default random
+// generator, the default dtype and at::Context (deterministic algorithms,
+// precisions, backends' switches). torch has one of each per process; here each
+// interpreter has its own, so that a program's torch.manual_seed(0) or
+// torch.set_default_dtype() means what it means in a process of its own.
+//
+// Their getters are redirected: in private libraries by name (redirected_symbols),
+// in torch's shared libraries by their global offset tables. A thread that is in
+// no interpreter (C++ code, torch's own pools) gets the process's.
+//
+// An interpreter begins with the process's default dtype and Context as they
+// stand when it first asks for them, and with a generator seeded at random, as
+// plain Python's. TorchScript's switches, variables that torch reads in place, and
+// the generators of GPUs remain the process's. (Two others that torch keeps
+// differently: anomaly_mode.h, thread_numbers.h.)
+//
+// Threads: all functions from any thread.
+#pragma once
+
+#include "abi/torch_routes.h"
+
+namespace multipy::routing {
+
+void addSettingsRoutes(TorchRoutes& routes);
+
+/// Redirects torch's shared libraries and the program itself. Called before and
+/// after each load of a libtorch_python. Throws LoadError.
+void redirectSettings();
+
+/// A part of teardown, after unloading, when no thread can be in the interpreter any more: its
+/// settings of torch are freed.
+void forgetSettings(int slot) noexcept;
+
+}  // namespace multipy::routing

@@ -1,0 +1,97 @@
+#include "torch_bridge/state/process_groups.h"
+
+#include <torch/csrc/distributed/c10d/GroupRegistry.hpp>
+#include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
+
+#include <array>
+#include <map>
+#include <mutex>
+#include <string>
+#include <utility>
+
+#include "base/fork_mutex.h"
+#include "process/ownership.h"
+#include "torch_bridge/symbols/supported_torch.h"
+#include "torch_bridge/symbols/torch_functions.h"
+
+namespace multipy::routing {
+namespace {
+
+using Group = c10::intrusive_ptr<c10d::ProcessGroup>;
+using WeakGroup = c10::weak_intrusive_ptr<c10d::ProcessGroup>;
+
+// What torch does with its table, with a table of our own.
+class Names {
+ public:
+  void add(const std::string& name, const Group& group) {
+    const std::lock_guard guard(lock_);
+    TORCH_CHECK(groups_.emplace(name, WeakGroup(group)).second,
+                "A process group is already registered under the name", name);
+  }
+  Group find(const std::string& name) const {
+    const std::lock_guard guard(lock_);
+    const auto found = groups_.find(name);
+    TORCH_CHECK(found != groups_.end(),
+                "Could not resolve the process group registered under the name ", name);
+    Group group = found->second.lock();
+    TORCH_CHECK(group.defined(), "Process group registered under the name ", name,
+                " has already been destroyed.");
+    return group;
+  }
+  void remove(const std::string& name) {
+    const std::lock_guard guard(lock_);
+    groups_.erase(name);
+  }
+  void removeAll() {
+    const std::lock_guard guard(lock_);
+    groups_.clear();
+  }
+
+ private:
+  mutable base::ForkMutex lock_;
+  std::map<std::string, WeakGroup> groups_;  // guarded by lock_
+};
+
+// Null: torch's own.
+Names* namesOf(int slot) {
+  static auto* const all = new std::array<Names, process::kMaxInterpreters>;
+  return slot >= 0 && slot < process::kMaxInterpreters ? &(*all)[slot] : nullptr;
+}
+
+Group torchsOwn(const std::string& name) {
+  static auto* const find = torchFunction<Group(const std::string&)>(resolveProcessGroupSymbol());
+  return find(name);
+}
+
+// In torch's shared libraries: operators that name their group.
+Group findCurrent(const std::string& name) {
+  const Names* const names = namesOf(process::Ownership::instance().current());
+  return names ? names->find(name) : torchsOwn(name);
+}
+
+}  // namespace
+
+void addProcessGroupRoutes(TorchRoutes& routes) {
+  routes.registerProcessGroup = [](int slot, const std::string* name, const void* group) {
+    if (Names* const names = namesOf(slot)) names->add(*name, *static_cast<const Group*>(group));
+  };
+  routes.resolveProcessGroup = [](int slot, const std::string* name) {
+    const Names* const names = namesOf(slot);
+    Group group = names ? names->find(*name) : torchsOwn(*name);
+    return TorchRoutes::OwnedPointer(group.release());
+  };
+  routes.unregisterProcessGroup = [](int slot, const std::string* name) {
+    if (Names* const names = namesOf(slot)) names->remove(*name);
+  };
+  routes.unregisterAllProcessGroups = purgeProcessGroups;
+}
+
+void redirectProcessGroups() {
+  redirectTorch(std::array{redirection(resolveProcessGroupSymbol(), findCurrent)});
+}
+
+void purgeProcessGroups(int slot) {
+  if (Names* const names = namesOf(slot)) names->removeAll();
+}
+
+}  // namespace multipy::routing

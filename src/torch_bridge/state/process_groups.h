@@ -1,0 +1,21 @@
+// Process groups of torch.distributed by name.
+//
+// torch keeps one table of names per process, for operators that name their group
+// ("0" is the first one of everybody). Here each interpreter has its own, so that
+// several can be ranks, of one group or of several, in one process. Threads that
+// are in no interpreter use torch's.
+//
+// Threads: all functions from any thread.
+#pragma once
+
+#include "abi/torch_routes.h"
+
+namespace multipy::routing {
+
+void addProcessGroupRoutes(TorchRoutes& routes);
+/// As redirectSettings(): before and after each load of a libtorch_python.
+void redirectProcessGroups();
+/// With the slot's GIL: its names are forgotten.
+void purgeProcessGroups(int slot);
+
+}  // namespace multipy::routing

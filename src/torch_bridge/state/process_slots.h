@@ -1,0 +1,20 @@
+// Functions that torch has room for one of per process, set by libtorch_python:
+// the last one wins, and is left dangling when its library goes. Here each is a
+// table by interpreter; torch gets one function of ours that looks up the entry
+// of the interpreter the calling thread is in, and does what torch does without
+// Python where there is none.
+//
+// Threads: all functions from any thread.
+#pragma once
+
+#include "abi/torch_routes.h"
+
+namespace multipy::routing {
+
+void addProcessSlotRoutes(TorchRoutes& routes);  // process_slots.cpp
+void addTracebackRoutes(TorchRoutes& routes);    // traceback_router.cpp
+/// With the slot's GIL: its functions are called no longer.
+void purgeProcessSlots(int slot);
+void purgeTracebacks(int slot);
+
+}  // namespace multipy::routing

@@ -1,0 +1,197 @@
+// torch's profiler records a trace with kineto, which has one trace per process
+// and does not expect two threads to begin or end one at the same moment (it
+// crashes). In a process of its own an interpreter's GIL sees to that; here one
+// interpreter at a time may profile, and others get an error that says so. Nor does
+// it expect a trace to begin that was not prepared (it crashes), as one would whose
+// preparation was refused: leaving its `with` block begins and ends it.
+#include "torch_bridge/state/profiler_router.h"
+
+#include <torch/csrc/autograd/profiler_kineto.h>
+#include <torch/csrc/profiler/kineto_shim.h>
+
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+
+#include "base/fork_mutex.h"
+#include "process/per_interpreter.h"
+#include "torch_bridge/symbols/versions/torch_version.h"
+
+namespace multipy::routing {
+namespace {
+
+namespace profiling = torch::autograd::profiler;
+using torch::profiler::impl::ActivityType;
+using torch::profiler::impl::ProfilerConfig;
+using Activities = std::set<ActivityType>;
+using Scopes = std::unordered_set<at::RecordScope>;
+
+bool isProcess(int slot) noexcept { return slot < 0 || slot >= process::kMaxInterpreters; }
+
+// ------------------------------------------------------- one trace at a time
+
+class Trace {
+ public:
+  static Trace& process() {
+    static auto* const one = new Trace;
+    return *one;
+  }
+
+  // Throws if another interpreter has it, or if this one was to have it and has not.
+  void take(int slot, bool hasPrepared) {
+    int other = process::kNone;
+    {
+      const std::lock_guard guard(lock_);
+      if (holder_ == slot || (holder_ == process::kNone && !hasPrepared)) {
+        holder_ = slot;
+        return;
+      }
+      other = holder_;
+    }
+    TORCH_CHECK(other != process::kNone, "starting the profiler in interpreter ", slot,
+                ": its trace was not prepared, which was refused while another interpreter of this "
+                "process was profiling. torch has one profiler trace per process: profile in one "
+                "interpreter at a time");
+    TORCH_CHECK(false, "starting the profiler in interpreter ", slot, ": interpreter ", other,
+                " of this process is profiling. torch has one profiler trace per process: profile "
+                "in one interpreter at a time");
+  }
+  void begun(int slot) {
+    const std::lock_guard guard(lock_);
+    if (holder_ == slot) ++running_;
+  }
+  // One of the holder's traces has ended, or has not begun.
+  void ended(int slot, bool wasRunning) {
+    const std::lock_guard guard(lock_);
+    if (holder_ != slot) return;
+    if (wasRunning && running_ > 0) --running_;
+    if (running_ == 0) holder_ = process::kNone;
+  }
+  bool isOnlyPreparedBy(int slot) {
+    const std::lock_guard guard(lock_);
+    return holder_ == slot && running_ == 0;
+  }
+  void release(int slot) {
+    const std::lock_guard guard(lock_);
+    if (holder_ != slot) return;
+    holder_ = process::kNone;
+    running_ = 0;
+  }
+
+ private:
+  base::ForkMutex lock_;
+  int holder_ = process::kNone;  // guarded by lock_
+  int running_ = 0;              // traces of the holder's threads; guarded by lock_
+};
+
+// Holds the trace for `slot` if `begin` succeeds.
+template <typename Begin>
+void beginTrace(int slot, bool hasPrepared, const Begin& begin) {
+  if (isProcess(slot)) return begin();
+  Trace::process().take(slot, hasPrepared);
+  try {
+    begin();
+  } catch (...) {
+    Trace::process().ended(slot, false);
+    throw;
+  }
+}
+
+void prepare(int slot, const void* config, const void* activities, const void* filter) {
+  beginTrace(slot, false, [&] {
+    version::prepareProfiler(*static_cast<const ProfilerConfig*>(config),
+                             *static_cast<const Activities*>(activities), filter);
+  });
+}
+
+// The other ways to profile have nothing to prepare.
+bool isKinetos(const ProfilerConfig& config) {
+  using torch::profiler::impl::ProfilerState;
+  return config.state == ProfilerState::KINETO ||
+         config.state == ProfilerState::KINETO_GPU_FALLBACK ||
+         config.state == ProfilerState::KINETO_PRIVATEUSE1_FALLBACK;
+}
+
+void enable(int slot, const void* configAddress, const void* activities, const void* scopes) {
+  const auto& config = *static_cast<const ProfilerConfig*>(configAddress);
+  beginTrace(slot, isKinetos(config), [&] {
+    profiling::enableProfiler(config, *static_cast<const Activities*>(activities),
+                              *static_cast<const Scopes*>(scopes));
+  });
+  Trace::process().begun(slot);
+  // All its events are of this interpreter's threads. In chrome://tracing: metadata.
+  if (!isProcess(slot)) profiling::addMetadataJson("multipy_interpreter", std::to_string(slot));
+}
+
+TorchRoutes::OwnedPointer disable(int slot) {
+  static_assert(sizeof(std::unique_ptr<profiling::ProfilerResult>) ==
+                sizeof(TorchRoutes::OwnedPointer));
+  struct Ended {
+    ~Ended() { Trace::process().ended(slot, true); }
+    const int slot;
+  } const ended{slot};
+  return TorchRoutes::OwnedPointer(profiling::disableProfiler().release());
+}
+
+// A kineto that refuses every further trace after one that was prepared and never
+// begun is given what it waits for.
+void abandonPrepared(int slot) {
+  if (version::kTracesCanBePreparedAnew || !Trace::process().isOnlyPreparedBy(slot)) return;
+  try {
+    profiling::enableProfiler(ProfilerConfig(torch::profiler::impl::ProfilerState::KINETO),
+                              {ActivityType::CPU}, {at::RecordScope::FUNCTION});
+    profiling::disableProfiler();
+  } catch (const c10::Error&) {
+    // This thread of the program profiles already: that trace is not the interpreter's.
+  }
+}
+
+// ------------------------------------------------------- Python's stack and memory
+
+namespace tracing = version::tracing;
+
+process::PerInterpreter<tracing::MakeFn>& tracers() {
+  static auto* const table = new process::PerInterpreter<tracing::MakeFn>;
+  return *table;
+}
+process::PerInterpreter<version::MakeMemoryTracer>& memoryTracers() {
+  static auto* const table = new process::PerInterpreter<version::MakeMemoryTracer>;
+  return *table;
+}
+
+std::unique_ptr<tracing::PythonTracerBase> makeTracer(torch::profiler::impl::RecordQueue* queue) {
+  const auto make = tracers().current();
+  return make ? make(queue) : std::make_unique<version::NoTracer>();
+}
+
+std::unique_ptr<version::MemoryTracer> makeMemoryTracer() {
+  const auto make = memoryTracers().current();
+  return make ? make() : std::make_unique<version::NoMemoryTracer>();
+}
+
+}  // namespace
+
+void addProfilerRoutes(TorchRoutes& routes) {
+  routes.prepareProfiler = prepare;
+  routes.enableProfiler = enable;
+  routes.disableProfiler = disable;
+  routes.tracer = [](int slot, void* make) {
+    tracers().set(slot, make);
+    process::installOnce<tracing::registerTracer, makeTracer>();
+  };
+  routes.memoryTracer = [](int slot, void* make) {
+    memoryTracers().set(slot, make);
+    process::installOnce<version::registerMemoryTracer, makeMemoryTracer>();
+  };
+}
+
+void purgeProfiler(int slot) {
+  if (isProcess(slot)) return;
+  abandonPrepared(slot);
+  Trace::process().release(slot);
+  tracers().clear(slot);
+  memoryTracers().clear(slot);
+}
+
+}  // namespace multipy::routing

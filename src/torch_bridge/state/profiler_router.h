@@ -1,0 +1,14 @@
+// The profiler: Python's part of it per interpreter, the whole of it in one
+// interpreter at a time. See profiler_router.cpp.
+//
+// Threads: all functions from any thread.
+#pragma once
+
+#include "abi/torch_routes.h"
+
+namespace multipy::routing {
+
+void addProfilerRoutes(TorchRoutes& routes);
+void purgeProfiler(int slot);
+
+}  // namespace multipy::routing

@@ -1,0 +1,31 @@
+// How many threads an operator may use (torch.set_num_threads): each interpreter's own.
+//
+// torch keeps the number twice: for each thread (in the OpenMP runtime and in MKL),
+// and once per process as what threads begin with that have not computed yet. Here
+// each interpreter has the second for its own threads. So Python's threads are as in
+// plain Python: a number that one of them sets is its own and that of those which
+// begin to compute later. A thread of the program that enters an interpreter has that
+// interpreter's number until it leaves.
+//
+// An interpreter that has set no number leaves all as it is: its threads begin with
+// what C++ has set by at::set_num_threads(), or with torch's default.
+//
+// The OpenMP threads themselves are each calling thread's, so numbers do not
+// interfere. Left alone is what is the process's: the pool of the mobile kernels
+// (XNNPACK, QNNPACK), which torch makes anew for another number, under the feet of
+// whoever is using it.
+//
+// Threads: all functions from any thread.
+#pragma once
+
+#include "abi/torch_routes.h"
+
+namespace multipy::routing {
+
+void addThreadNumberRoutes(TorchRoutes& routes);
+/// As redirectSettings(): before and after each load of a libtorch_python.
+void redirectThreadNumbers();
+/// The interpreter has none any more.
+void purgeThreadNumber(int slot);
+
+}  // namespace multipy::routing

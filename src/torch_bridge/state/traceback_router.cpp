@@ -1,0 +1,162 @@
+// Python stacks in torch's error messages and memory snapshots.
+//
+// torch keeps a list of unwinders and asks every one of them, each of which
+// takes its interpreter's GIL: with several interpreters a thread would wait for
+// all GILs in turn, holding its own. Here torch has one unwinder, which asks the
+// interpreter that the thread is in; frames go back to the one they came from.
+#include <torch/csrc/lazy/core/debug_util.h>
+#include <torch/csrc/lazy/core/ir_metadata.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "base/fork_mutex.h"
+#include "process/ownership.h"
+#include "torch_bridge/state/process_slots.h"
+#include "torch_bridge/symbols/versions/torch_version.h"
+
+namespace multipy::routing {
+namespace {
+
+using Unwinder = torch::CapturedTraceback::Python;
+using Frames = std::vector<torch::CapturedTraceback::PyFrame>;
+
+bool isInterpreter(int slot) noexcept { return slot >= 0 && slot < process::kMaxInterpreters; }
+
+std::array<std::atomic<Unwinder*>, process::kMaxInterpreters>& unwinders() {
+  static auto* const table = new std::array<std::atomic<Unwinder*>, process::kMaxInterpreters>{};
+  return *table;
+}
+
+class RoutedUnwinder final : public version::UnwinderBase<RoutedUnwinder> {
+ public:
+  static Unwinder* current() { return of(process::Ownership::instance().current()); }
+  Frames gather() override {
+    Unwinder* const unwinder = current();
+    return unwinder ? unwinder->gather() : Frames{};
+  }
+  void release(Frames& frames) override {
+    if (Unwinder* const unwinder = ownerOf(frames)) unwinder->release(frames);
+  }
+  // Called with the GIL of the interpreter that the thread is in, whose code
+  // objects alone may be touched. torch wants one entry per frame: those of other
+  // interpreters stay empty.
+  void appendSymbolized(const Frames& frames, torch::SymbolizedTracebacks& into) override {
+    const process::Ownership& ownership = process::Ownership::instance();
+    const int slot = ownership.current();
+    Unwinder* const unwinder = of(slot);
+    for (auto begin = frames.begin(); begin != frames.end();) {
+      const bool mine = unwinder && ownership.ownerOf(begin->code) == slot;
+      const auto end = std::find_if(begin, frames.end(), [&](const auto& frame) {
+        return (unwinder && ownership.ownerOf(frame.code) == slot) != mine;
+      });
+      if (mine)
+        unwinder->appendSymbolized(Frames(begin, end), into);
+      else
+        into.tracebacks.resize(into.tracebacks.size() + static_cast<std::size_t>(end - begin));
+      begin = end;
+    }
+  }
+  int traverse(Frames& frames, torch::CapturedTraceback::visitproc visit, void* argument) override {
+    Unwinder* const unwinder = ownerOf(frames);
+    return unwinder ? unwinder->traverse(frames, visit, argument) : 0;
+  }
+  int clear(Frames& frames) override {
+    Unwinder* const unwinder = ownerOf(frames);
+    return unwinder ? unwinder->clear(frames) : 0;
+  }
+
+ private:
+  static Unwinder* of(int slot) {
+    return process::Ownership::instance().isLive(slot) ? unwinders()[slot].load() : nullptr;
+  }
+  // All frames of one traceback come from one interpreter.
+  static Unwinder* ownerOf(const Frames& frames) {
+    for (const auto& frame : frames)
+      if (frame.code) return of(process::Ownership::instance().ownerOf(frame.code));
+    return current();
+  }
+};
+
+void addUnwinder(int slot, void* unwinder) {
+  if (!isInterpreter(slot)) return;
+  unwinders()[slot].store(static_cast<Unwinder*>(unwinder));
+  static std::once_flag once;
+  std::call_once(once, [] { torch::CapturedTraceback::addPythonUnwinder(new RoutedUnwinder); });
+}
+
+// std::functions are not atomic, and their code goes away with the library that
+// set them: each call holds its own reference, replacing is under the lock.
+struct Fetchers {
+  using Fetcher = std::function<std::string()>;
+  base::ForkMutex lock;
+  std::array<std::shared_ptr<const Fetcher>, process::kMaxInterpreters> bySlot;  // guarded by lock
+  static Fetchers& process() {
+    static auto* const one = new Fetchers;
+    return *one;
+  }
+  void set(int slot, std::shared_ptr<const Fetcher> fetcher) {
+    const std::lock_guard guard(lock);
+    bySlot[slot].swap(fetcher);
+  }
+  std::shared_ptr<const Fetcher> get(int slot) {
+    const std::lock_guard guard(lock);
+    return bySlot[slot];
+  }
+};
+
+std::string fetchStack() {
+  const int slot = process::Ownership::instance().current();
+  const auto fetcher = slot == process::kNone ? nullptr : Fetchers::process().get(slot);
+  return fetcher && *fetcher ? (*fetcher)() : std::string();
+}
+
+void setStackFetcher(int slot, std::function<std::string()>* fetcher) {
+  if (!isInterpreter(slot)) return;
+  Fetchers::process().set(slot, std::make_shared<const Fetchers::Fetcher>(std::move(*fetcher)));
+  static std::once_flag once;
+  std::call_once(once, [] { c10::SetStackTraceFetcher(std::function<std::string()>(fetchStack)); });
+}
+
+// torch hands out its std::function to be assigned to; each interpreter gets one
+// of its own, and torch's calls the current interpreter's.
+using LazyFrames = std::function<std::vector<torch::lazy::SourceLocation>()>;
+
+std::array<LazyFrames, process::kMaxInterpreters + 1>& lazyFrames() {
+  static auto* const table = new std::array<LazyFrames, process::kMaxInterpreters + 1>;
+  return *table;
+}
+
+void* lazyFramesOf(int slot) {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    torch::lazy::GetPythonFramesFunction() = [] {
+      const int current = process::Ownership::instance().current();
+      const LazyFrames* const frames = current == process::kNone ? nullptr : &lazyFrames()[current];
+      return frames && *frames ? (*frames)() : std::vector<torch::lazy::SourceLocation>{};
+    };
+  });
+  return &lazyFrames()[isInterpreter(slot) ? slot : process::kMaxInterpreters];  // the last: the
+                                                                                 // resident copy's
+}
+
+}  // namespace
+
+void addTracebackRoutes(TorchRoutes& routes) {
+  routes.unwinder = addUnwinder;
+  routes.stackFetcher = setStackFetcher;
+  routes.lazyFrames = lazyFramesOf;
+}
+
+void purgeTracebacks(int slot) {
+  if (!isInterpreter(slot)) return;
+  unwinders()[slot].store(nullptr);
+  Fetchers::process().set(slot, nullptr);
+  lazyFrames()[slot] = nullptr;
+}
+
+}  // namespace multipy::routing

@@ -1,0 +1,39 @@
+#include "torch_bridge/symbols/torch_functions.h"
+
+#include <dlfcn.h>
+
+#include <string>
+#include <string_view>
+
+#include "multipy/runtime/Exception.h"
+#include "torch_bridge/symbols/supported_torch.h"
+
+namespace multipy::routing {
+
+void redirectTorch(std::span<const loader::ImportRedirection> redirections) {
+  // No other library is searched: there may be thousands.
+  loader::redirectImports(redirections, [](std::string_view path) {
+    const std::string_view name = path.substr(path.rfind('/') + 1);
+    if (name.starts_with("libtorch_python"))
+      return false;  // an interpreter's, or the program's own
+    return name.empty() || name.starts_with("libtorch") || name.starts_with("libc10");
+  });
+}
+
+void* findTorchFunction(const char* symbol) noexcept {
+  // With a handle dlsym() looks into libtorch_cpu and what it needs, and not into the program.
+  static void* const torch = ::dlopen(loadedTorchCpu().c_str(), RTLD_LAZY | RTLD_NOLOAD);
+  return torch ? ::dlsym(torch, symbol) : nullptr;
+}
+
+void* torchFunction(const char* symbol) {
+  void* const found = findTorchFunction(symbol);
+  if (!found)
+    throw runtime::InternalError(std::string("looking for ") + symbol +
+                                 " in libtorch_cpu of this process: not found; expected "
+                                 "torch " +
+                                 builtWithTorch() + ", for which this was built");
+  return found;
+}
+
+}  // namespace multipy::routing

@@ -1,0 +1,25 @@
+// Tensors that consist of more than one block of bytes and crossing them:
+// compressed sparse, COO, nested, quantized. See tensor_transfer.cpp.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+namespace multipy::routing {
+
+/// How plain parts cross.
+class PartCrossing {
+ public:
+  /// A fresh strided tensor over the same bytes.
+  virtual at::Tensor tensor(const at::Tensor& part) = 0;
+  /// A fresh storage over the same bytes.
+  virtual c10::Storage storage(const c10::TensorImpl& of) = 0;
+
+ protected:
+  ~PartCrossing() = default;
+};
+
+/// `tensor`, which may be of any layout but those of wrappers, made anew of crossed
+/// parts; without its gradient. May throw c10::Error.
+at::Tensor crossLayout(const at::Tensor& tensor, PartCrossing& parts);
+
+}  // namespace multipy::routing

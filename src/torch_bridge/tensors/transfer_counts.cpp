@@ -1,0 +1,93 @@
+#include "torch_bridge/tensors/transfer_counts.h"
+
+#include <atomic>
+#include <mutex>
+#include <vector>
+
+namespace multipy::routing {
+namespace {
+
+// A thread's numbers, on a cache line of their own. They outlive the thread: the next
+// one to come goes on counting where it has stopped.
+struct alignas(64) Numbers {
+  std::atomic<long> crossings{0}, live{0};
+  Numbers* next = nullptr;
+};
+
+// Never destroyed: storages may end after static destructors have begun.
+struct AllNumbers {
+  std::atomic<Numbers*> first{nullptr};
+  Numbers ofEnded;  // of threads whose thread-local variables have gone
+  std::mutex lock;
+  std::vector<Numbers*> unused;  // guarded by lock
+
+  static AllNumbers& process() {
+    static auto* const one = new AllNumbers;
+    return *one;
+  }
+
+  // The lock is never waited for: in a child of fork(), who had it may not be there. What
+  // is not used again for that goes on being added up.
+  Numbers* take() {
+    if (const std::unique_lock guard(lock, std::try_to_lock); guard && !unused.empty()) {
+      Numbers* const numbers = unused.back();
+      unused.pop_back();
+      return numbers;
+    }
+    auto* const numbers = new Numbers;
+    numbers->next = first.load();
+    while (!first.compare_exchange_weak(numbers->next, numbers)) {
+    }
+    return numbers;
+  }
+  void giveBack(Numbers* numbers) {
+    if (const std::unique_lock guard(lock, std::try_to_lock); guard) unused.push_back(numbers);
+  }
+};
+
+constinit thread_local Numbers* mine = nullptr;
+constinit thread_local bool ended = false;
+
+struct Registration {
+  Registration() { mine = AllNumbers::process().take(); }
+  ~Registration() {
+    ended = true;
+    AllNumbers::process().giveBack(mine);
+    mine = nullptr;
+  }
+};
+
+[[gnu::noinline]] void countElsewhere(std::atomic<long> Numbers::*which, long change) noexcept {
+  if (ended) {
+    (AllNumbers::process().ofEnded.*which).fetch_add(change, std::memory_order_relaxed);
+    return;
+  }
+  thread_local const Registration registration;
+  std::atomic<long>& number = mine->*which;
+  number.store(number.load(std::memory_order_relaxed) + change, std::memory_order_relaxed);
+}
+
+void count(std::atomic<long> Numbers::*which, long change) noexcept {
+  if (!mine) [[unlikely]]
+    return countElsewhere(which, change);
+  std::atomic<long>& number = mine->*which;  // nobody else writes it
+  number.store(number.load(std::memory_order_relaxed) + change, std::memory_order_relaxed);
+}
+
+}  // namespace
+
+void countCrossing() noexcept { count(&Numbers::crossings, 1); }
+void countLive(long change) noexcept { count(&Numbers::live, change); }
+
+HandoffSums handoffSums() noexcept {
+  const AllNumbers& all = AllNumbers::process();
+  HandoffSums sums{all.ofEnded.crossings.load(std::memory_order_relaxed),
+                   all.ofEnded.live.load(std::memory_order_relaxed)};
+  for (const Numbers* numbers = all.first.load(); numbers; numbers = numbers->next) {
+    sums.crossings += numbers->crossings.load(std::memory_order_relaxed);
+    sums.live += numbers->live.load(std::memory_order_relaxed);
+  }
+  return sums;
+}
+
+}  // namespace multipy::routing

@@ -1,0 +1,100 @@
+#include "torch_bridge/torch_bridge.h"
+
+#include <c10/util/Exception.h>
+
+#include <array>
+#include <atomic>
+#include <exception>
+
+#include "torch_bridge/autograd/anomaly_mode.h"
+#include "torch_bridge/autograd/compiled_autograd.h"
+#include "torch_bridge/autograd/compiler_interface.h"
+#include "torch_bridge/autograd/engine_router.h"
+#include "torch_bridge/autograd/forward_levels.h"
+#include "torch_bridge/dispatch/decompositions.h"
+#include "torch_bridge/dispatch/once_per_process.h"
+#include "torch_bridge/dispatch/py_interpreter_router.h"
+#include "torch_bridge/dispatch/registration_router.h"
+#include "torch_bridge/dispatch/visible_operators.h"
+#include "torch_bridge/state/interpreter_settings.h"
+#include "torch_bridge/state/process_groups.h"
+#include "torch_bridge/state/process_slots.h"
+#include "torch_bridge/state/profiler_router.h"
+#include "torch_bridge/state/thread_numbers.h"
+#include "torch_bridge/tensors/transferred_storage.h"
+
+namespace multipy::routing {
+namespace {
+
+using DropCaches = void (*)();
+
+std::array<std::atomic<DropCaches>, process::kMaxInterpreters>& cacheDroppers() {
+  static auto* const all = new std::array<std::atomic<DropCaches>, process::kMaxInterpreters>{};
+  return *all;
+}
+
+TorchRoutes makeRoutes() {
+  TorchRoutes routes{};
+  addRegistrationRoutes(routes);
+  addPyInterpreterRoutes(routes);
+  addOncePerProcessRoutes(routes);
+  addAnomalyModeRoutes(routes);
+  addCompiledAutogradRoutes(routes);
+  addCompilerInterfaceRoutes(routes);
+  addDecompositionRoutes(routes);
+  addEngineRoutes(routes);
+  addForwardLevelRoutes(routes);
+  addProfilerRoutes(routes);
+  addProcessGroupRoutes(routes);
+  addProcessSlotRoutes(routes);
+  addSettingsRoutes(routes);
+  addThreadNumberRoutes(routes);
+  addTracebackRoutes(routes);
+  addVisibleOperatorRoutes(routes);
+  routes.onPurge = [](int slot, DropCaches drop) {
+    if (slot >= 0 && slot < process::kMaxInterpreters) cacheDroppers()[slot].store(drop);
+  };
+  routes.fail = [](const char* message) { TORCH_CHECK(false, message); };
+  return routes;
+}
+
+}  // namespace
+
+const TorchRoutes& torchRoutes() {
+  static const auto* const routes = new TorchRoutes(makeRoutes());
+  return *routes;
+}
+
+void prepareProcess() { registerPyInterpreter(); }
+
+bool purge(int slot) noexcept {
+  if (slot < 0 || slot >= process::kMaxInterpreters) return true;
+  bool all = true;
+  for (const auto part :
+       {purgeRegistrations, purgeOncePerProcess, purgeAnomalyMode, purgeDecompositions,
+        purgeForwardLevels, purgeEngine, purgeCompiledAutograd, purgeCompilerInterface,
+        purgeProcessGroups, purgeProfiler, purgeProcessSlots, purgeThreadNumber, purgeTracebacks}) {
+    try {
+      part(slot);
+    } catch (const std::exception&) {
+      all = false;  // no memory, most likely
+    }
+  }
+  if (const DropCaches drop = cacheDroppers()[slot].exchange(nullptr)) drop();
+  return all;
+}
+
+Statistics statistics() {
+  const RegistrationCounts registrations = registrationCounts();
+  const HandoffCounts handoffs = handoffCounts();
+  Statistics all;
+  all.routes = registrations.routes;
+  all.kernels = registrations.kernels;
+  all.crossings = handoffs.crossings;
+  all.liveCrossings = handoffs.live;
+  all.deferredDrops = handoffs.deferred;
+  all.leakedStorages = handoffs.leaked;
+  return all;
+}
+
+}  // namespace multipy::routing

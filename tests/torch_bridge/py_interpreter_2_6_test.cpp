@@ -1,0 +1,60 @@
+// The routed PyInterpreter of torch up to 2.8, with tables that count in place of
+// Python. Objects of tensors do not come by here: each tensor knows its own.
+#include "torch_bridge/dispatch/py_interpreter_router.h"
+
+#include <ATen/ATen.h>
+#include <ATen/core/PythonOpRegistrationTrampoline.h>
+#include <gtest/gtest.h>
+
+#include "counting_interpreters.h"
+
+namespace multipy::routing {
+namespace {
+
+using c10::impl::PyInterpreter;
+
+class PyInterpreterRouter : public CountingInterpreters {
+ protected:
+  static PyInterpreter* process() {
+    return at::impl::PythonOpRegistrationTrampoline::getInterpreter();
+  }
+  static const c10::impl::PyInterpreterVTable& router() { return **process(); }
+};
+
+TEST_F(PyInterpreterRouter, IsTheOneThatTorchAsksAndStaysSo) {
+  ASSERT_NE(process(), nullptr);
+  EXPECT_EQ(router().name(), "multipy");
+  PyInterpreter* const before = process();
+  prepareProcess();
+  EXPECT_EQ(process(), before);
+}
+
+TEST_F(PyInterpreterRouter, AnObjectIsItsOwners) {
+  process::Ownership::setCurrent(slots[0]);
+  router().incref(objectOf(1));
+  EXPECT_EQ(tables[1].increfs, 1);
+  EXPECT_EQ(tables[0].increfs, 0);
+  router().decref(objectOf(0), false);
+  EXPECT_EQ(tables[0].decrefs, 1);
+}
+
+TEST_F(PyInterpreterRouter, ObjectsOfTheDeadAreNobodys) {
+  PyObject* const object = objectOf(1);
+  process::Ownership::instance().setDead(slots[1]);
+  router().incref(object);
+  router().decref(object, true);
+  EXPECT_EQ(tables[1].increfs + tables[1].decrefs, 0);
+}
+
+TEST_F(PyInterpreterRouter, DispatchGoesToTheCurrentInterpreter) {
+  const auto op = c10::Dispatcher::singleton().findSchemaOrThrow("aten::relu", "");
+  torch::jit::Stack stack;
+  process::Ownership::setCurrent(slots[1]);
+  router().dispatch(op, &stack);
+  EXPECT_EQ(tables[1].dispatches, 1);
+  process::Ownership::setCurrent(process::kNone);
+  EXPECT_THROW(router().dispatch(op, &stack), c10::Error) << "nobody to ask";
+}
+
+}  // namespace
+}  // namespace multipy::routing
