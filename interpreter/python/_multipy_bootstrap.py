@@ -108,6 +108,17 @@ class _OnFirstImport:
             sys.meta_path.remove(self)
 
 
+class _MetaPath(list):
+    """sys.meta_path, of which an import asks the finders that are there when it begins.
+
+    Going through a plain list, it would miss one when another thread removes one that it has
+    been asked already: ModuleNotFoundError for a module that is there.
+    """
+
+    def __iter__(self):
+        return iter(self[:])
+
+
 class _LoaderOnce:
     """A module's real loader, but for how it is executed."""
 
@@ -272,12 +283,15 @@ def start(extra_paths):
     check_standard_library()
     gates.install()
     gates.watch("torch", _TorchImport)
-    sys.meta_path[:0] = (
-        RegisteredModules,
-        _OnFirstImport("threading", _execute_threading),
-        _OnFirstImport("torch", _execute_torch),
+    sys.meta_path = _MetaPath(
+        (
+            RegisteredModules,
+            _OnFirstImport("threading", _execute_threading),
+            _OnFirstImport("torch", _execute_torch),
+            *sys.meta_path,
+            RegisteredPackages,
+        )
     )
-    sys.meta_path.append(RegisteredPackages)
     sys.path.extend(extra_paths)
     # Whole lines of several interpreters stay whole, and none is lost when the
     # program ends without destroying its interpreters.

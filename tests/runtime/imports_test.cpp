@@ -55,7 +55,8 @@ time.sleep(0.1)
 complete = True
 )");
   manager.registerModuleSource("big.early", "name = 'early'\n");
-  manager.registerModuleSource("big.part", "import time\ntime.sleep(0.1)\nfrom big.early import name\n");
+  manager.registerModuleSource("big.part",
+                               "import time\ntime.sleep(0.1)\nfrom big.early import name\n");
 }
 
 TEST_F(Imports, OfAPackageAndOfItsPartsGetAllOfIt) {
@@ -66,6 +67,31 @@ TEST_F(Imports, OfAPackageAndOfItsPartsGetAllOfIt) {
                      "import importlib; importlib.import_module('big.part'); import big; "
                      "result = big.complete"),
             "True; True; True; True; True");
+}
+
+// Finders are removed while other threads import: ours once torch is there, and those of packages
+// (six, setuptools).
+TEST_F(Imports, FindAModuleThoughAFinderIsRemovedMeanwhile) {
+  EXPECT_EQ(together(R"(
+import sys
+from importlib.machinery import PathFinder
+
+class Removed:
+    @staticmethod
+    def find_spec(name, path=None, target=None): return None
+
+class Removing:
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        if Removed in sys.meta_path: sys.meta_path.remove(Removed)
+
+sys.meta_path.insert(0, Removed)
+sys.meta_path.insert(sys.meta_path.index(PathFinder), Removing)
+import colorsys
+sys.meta_path.remove(Removing)
+result = colorsys.__name__
+)"),
+            "colorsys");
 }
 
 TEST_F(Imports, OfAFinishedPartWaitForTheRestOfThePackage) {
@@ -132,8 +158,9 @@ builtins.attempts = getattr(builtins, "attempts", 0) + 1
 time.sleep(0.05)
 if builtins.attempts < 3: raise ValueError(f"attempt {builtins.attempts}")
 )");
-  const std::string outcome = together("import failing; result = 'there'", "import failing; result = 'there'",
-                                       "import failing; result = 'there'");
+  const std::string outcome =
+      together("import failing; result = 'there'", "import failing; result = 'there'",
+               "import failing; result = 'there'");
   for (const char* part : {"ValueError: attempt 1", "ValueError: attempt 2", "there"})
     EXPECT_NE(outcome.find(part), std::string::npos) << outcome;
 }
@@ -148,13 +175,15 @@ class Finder:
 sys.meta_path.insert(0, Finder)
 )");
   module("sought", "name = 'sought'\n");
-  module("helper", "import time\ntime.sleep(0.1)\nimport helper.part, helper.other\ntime.sleep(0.1)\n");
+  module("helper",
+         "import time\ntime.sleep(0.1)\nimport helper.part, helper.other\ntime.sleep(0.1)\n");
   module("helper.part", "import time\ntime.sleep(0.1)\nname = 'part'\n");
   module("helper.other", "name = 'other'\n");
   together("import finders");
-  EXPECT_EQ(together("import helper; result = helper.part.name", "import sought; result = sought.name",
-                     "import helper.other; result = helper.other.name"),
-            "part; sought; other");
+  EXPECT_EQ(
+      together("import helper; result = helper.part.name", "import sought; result = sought.name",
+               "import helper.other; result = helper.other.name"),
+      "part; sought; other");
 }
 
 TEST_F(Imports, GoOnInAForkedChildWhileTheParentImports) {
