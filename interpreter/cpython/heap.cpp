@@ -1,6 +1,7 @@
 #include "interpreter/cpython/heap.h"
 
 #include <sys/mman.h>
+#include <time.h>
 
 #include <algorithm>
 #include <bit>
@@ -59,11 +60,16 @@ constexpr std::size_t kHeader = sizeof(std::size_t);
 constexpr std::size_t kMinimumBlock = 32;  // header, two links, footer
 constexpr std::size_t kSmallest = 256;     // below: one list per granule
 constexpr std::size_t kGrowth = std::size_t{1} << 20;
-constexpr std::size_t kGiveBack = std::size_t{4} << 20;
+constexpr std::size_t kGiveBack = std::size_t{4} << 20;   // so large a block: at once
+constexpr std::size_t kLargeFree = std::size_t{1} << 20;  // now and then
+constexpr int kArenasKept = 4;                            // of the free ones
+constexpr std::int64_t kSecondsBetween = 10;
 constexpr std::size_t kPage = 4096;
 constexpr std::size_t kLargestRequest = std::size_t{1} << 46;
 
-std::size_t roundUp(std::size_t value, std::size_t unit) { return (value + unit - 1) / unit * unit; }
+std::size_t roundUp(std::size_t value, std::size_t unit) {
+  return (value + unit - 1) / unit * unit;
+}
 }  // namespace
 
 Heap::Level Heap::levelOf(std::size_t size) {
@@ -165,8 +171,8 @@ void* Heap::use(Block* block, std::size_t size) {
   return block->payload();
 }
 
-// Makes a used block free and joins it with free neighbours.
-void Heap::release(Block* block) {
+// Makes a used block free and joins it with free neighbours, to what is returned.
+Heap::Block* Heap::release(Block* block) {
   used_ -= block->size();
   Block* after = block->after();
   if (after->isFree()) {
@@ -181,6 +187,7 @@ void Heap::release(Block* block) {
   }
   block->markFree();
   insert(block);
+  return block;
 }
 
 // The pages inside a large free block, its links and footer excepted.
@@ -190,6 +197,33 @@ void Heap::giveBackPages(Block* block) {
   first = roundUp(first, kPage);
   last = last / kPage * kPage;
   if (last > first) madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
+}
+
+void Heap::giveBackAllFree() {
+  for (int first = levelOf(kLargeFree).first; first < kFirstLevels; ++first) {
+    if (!(firstLevelMap_ & (uint64_t{1} << first))) continue;
+    for (Block* head : free_[first])
+      for (Block* block = head; block; block = block->next) giveBackPages(block);
+  }
+  int kept = 0;
+  for (FreeArena* arena = freeArenas_; arena; arena = arena->next) {
+    // (The first page has the link.)
+    if (++kept > kArenasKept && arena->size > kPage)
+      madvise(reinterpret_cast<char*>(arena) + kPage, arena->size - kPage, MADV_DONTNEED);
+  }
+}
+
+void Heap::giveBackFreeNowAndThen() {
+  timespec now{};
+  if (clock_gettime(CLOCK_MONOTONIC_COARSE, &now) != 0) return;
+  if (now.tv_sec - givenBackAt_ < kSecondsBetween) return;
+  givenBackAt_ = now.tv_sec;
+  giveBackAllFree();
+}
+
+void Heap::giveBackFree() {
+  std::lock_guard lock(mutex_);
+  giveBackAllFree();
 }
 
 void* Heap::allocate(std::size_t request) {
@@ -220,7 +254,7 @@ void Heap::free(void* payload) {
   Block* block = Block::of(payload);
   const bool large = block->size() >= kGiveBack;
   if (large) giveBackPages(block);
-  release(block);
+  if (release(block)->size() >= kLargeFree) giveBackFreeNowAndThen();
 }
 
 void* Heap::reallocate(void* payload, std::size_t request) {
@@ -269,7 +303,9 @@ void* Heap::allocateArena(std::size_t size) {
 
 void Heap::freeArena(void* arena, std::size_t size) {
   std::lock_guard lock(mutex_);
-  if (begin_) freeArenas_ = new (arena) FreeArena{freeArenas_, size};
+  if (!begin_) return;
+  freeArenas_ = new (arena) FreeArena{freeArenas_, size};
+  giveBackFreeNowAndThen();
 }
 
 void Heap::releaseAll() {

@@ -10,9 +10,13 @@
 // 512 bytes): two-level segregated fit (Masmano et al., "TLSF: a New Dynamic
 // Memory Allocator for Real-Time Systems", ECRTS 2004) with boundary tags,
 // 8 bytes of overhead per block, constant time, neighbours coalesced.
-// Arenas are pymalloc's own 1 MiB pieces. Freed arenas stay backed and are used
-// again: giving each back with madvise() stalls all threads of the process (TLB
-// shootdown), and pymalloc frees and takes arenas all the time.
+// Arenas are pymalloc's own 1 MiB pieces.
+//
+// What is freed stays backed at first and is used again: giving each piece back with
+// madvise() stalls all threads of the process (TLB shootdown), and CPython frees and takes
+// large pieces all the time. But what an interpreter has needed once in its life, it need not
+// keep: every ten seconds in which large pieces are freed, those that are free go back to the
+// kernel.
 //
 // Threads: all members from any thread (one mutex); no GIL needed. For fork,
 // call lockForFork() before and unlockAfterFork() after it in parent and child.
@@ -45,6 +49,10 @@ class Heap {
 
   void* allocateArena(std::size_t size);
   void freeArena(void* arena, std::size_t size);
+
+  /// Gives pages of large free pieces back to the kernel. (free() and freeArena() do it now and
+  /// then.)
+  void giveBackFree();
 
   /// Gives all pages back to the kernel; the range is PROT_NONE again. Nothing
   /// allocated here may be touched afterwards; free() of it is ignored.
@@ -84,8 +92,10 @@ class Heap {
   bool grow(std::size_t atLeast);
   void* use(Block* block, std::size_t size);
   void trim(Block* block, std::size_t size);
-  void release(Block* block);
+  Block* release(Block* block);
   void giveBackPages(Block* block);
+  void giveBackAllFree();
+  void giveBackFreeNowAndThen();
   static std::size_t blockSizeFor(std::size_t request);
 
   std::mutex mutex_;
@@ -94,6 +104,7 @@ class Heap {
   char* blocksEnd_ = nullptr;    // first byte that is not mapped for blocks
   char* arenasBegin_ = nullptr;  // last byte that is, for arenas
   std::size_t used_ = 0;
+  std::int64_t givenBackAt_ = 0;  // when pages of free pieces were last given back, in seconds
   uint64_t firstLevelMap_ = 0;
   std::array<uint32_t, kFirstLevels> secondLevelMap_{};
   std::array<std::array<Block*, kSecondLevels>, kFirstLevels> free_{};

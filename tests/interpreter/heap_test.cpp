@@ -19,7 +19,8 @@ class ReservedRange {
  public:
   explicit ReservedRange(std::size_t size)
       : size_(size),
-        begin_(mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)) {}
+        begin_(mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)) {
+  }
   ~ReservedRange() { munmap(begin_, size_); }
   void* begin() const { return begin_; }
   std::size_t size() const { return size_; }
@@ -31,6 +32,16 @@ class ReservedRange {
   std::size_t size_;
   void* begin_;
 };
+
+// How much of the `size` bytes behind `begin` is in memory.
+std::size_t residentBytes(const void* begin, std::size_t size) {
+  constexpr std::size_t kPage = 4096;
+  char* const from =
+      static_cast<char*>(const_cast<void*>(begin)) - reinterpret_cast<uintptr_t>(begin) % kPage;
+  std::vector<unsigned char> pages(size / kPage);
+  EXPECT_EQ(mincore(from, size, pages.data()), 0);
+  return std::count_if(pages.begin(), pages.end(), [](auto page) { return page & 1; }) * kPage;
+}
 
 struct HeapTest : ::testing::Test {
   ReservedRange range{std::size_t{1} << 30};
@@ -48,9 +59,7 @@ TEST_F(HeapTest, BlocksAreAlignedAndInsideTheRange) {
   }
 }
 
-TEST_F(HeapTest, ZeroBytesGiveDistinctBlocks) {
-  EXPECT_NE(heap.allocate(0), heap.allocate(0));
-}
+TEST_F(HeapTest, ZeroBytesGiveDistinctBlocks) { EXPECT_NE(heap.allocate(0), heap.allocate(0)); }
 
 TEST_F(HeapTest, TooLargeIsNullAndNotACrash) {
   EXPECT_EQ(heap.allocate(range.size()), nullptr);
@@ -146,6 +155,26 @@ TEST_F(HeapTest, ArenasAreUsedAgain) {
   heap.freeArena(a, 1 << 20);
   EXPECT_EQ(heap.allocateArena(1 << 20), a);
   EXPECT_EQ(heap.usage().arenaSpace, std::size_t{1} << 20);
+}
+
+TEST_F(HeapTest, GivesFreeArenasAndLargeFreeBlocksBackToTheKernel) {
+  constexpr std::size_t kMiB = 1 << 20;
+  std::vector<void*> arenas, blocks;
+  for (int i = 0; i < 32; i++) {
+    arenas.push_back(std::memset(heap.allocateArena(kMiB), 1, kMiB));
+    blocks.push_back(std::memset(heap.allocate(kMiB / 2), 1, kMiB / 2));
+  }
+  for (void* arena : arenas) heap.freeArena(arena, kMiB);
+  for (void* block : blocks) heap.free(block);
+  heap.giveBackFree();
+  EXPECT_LE(residentBytes(arenas.back(), 32 * kMiB), 5 * kMiB) << "some stay, to be used again";
+  EXPECT_LE(residentBytes(blocks.front(), 16 * kMiB), kMiB);
+  // They can be used as before.
+  for (int i = 0; i < 32; i++) {
+    std::memset(heap.allocateArena(kMiB), 2, kMiB);
+    std::memset(heap.allocate(kMiB / 2), 2, kMiB / 2);
+  }
+  EXPECT_EQ(heap.usage().arenaSpace, 32 * kMiB);
 }
 
 TEST_F(HeapTest, ReleaseAllGivesThePagesBack) {
