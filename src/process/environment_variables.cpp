@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <cstddef>
 #include <cstring>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <new>
@@ -51,51 +53,75 @@ class Variables {
     return 0;
   }
 
-  int remove(const char* name) {
+  int remove(std::string_view name) {
     const std::lock_guard lock(mutex_);
-    return result(::unsetenv(name));
+    if (contains(name)) replace([&](std::string_view entry) { return !isOf(entry, name); });
+    return 0;
   }
 
   void clear() {
     const std::lock_guard lock(mutex_);
-    replace(0);
+    replace([](std::string_view) { return false; });
   }
 
  private:
   static constexpr std::size_t kLeastCapacity = 128;
 
+  // Replaced arrays that are kept, and for how long at least.
+  static constexpr std::size_t kReplacedKept = 4096;
+  static constexpr std::chrono::seconds kReplacedKeptFor{1};
+
+  struct Array {
+    std::unique_ptr<char*[]> entries;
+    std::chrono::steady_clock::time_point replacedAt{};
+  };
+
+  static bool isOf(std::string_view entry, std::string_view name) {
+    return entry.size() > name.size() && entry[name.size()] == '=' && entry.starts_with(name);
+  }
+
   static bool contains(std::string_view name) {
-    for (char** entry = environ; entry && *entry; ++entry) {
-      const std::string_view text = *entry;
-      if (text.size() > name.size() && text[name.size()] == '=' && text.starts_with(name)) return true;
-    }
+    for (char** entry = environ; entry && *entry; ++entry)
+      if (isOf(*entry, name)) return true;
     return false;
   }
 
   void append(char* entry) {
     std::size_t count = 0;
     while (environ && environ[count]) ++count;
-    if (environ != mine_ || count + 1 >= capacity_) replace(count);
+    if (environ != mine_ || count + 1 >= capacity_) replace([](std::string_view) { return true; });
     publish<char*>(mine_[count + 1], nullptr);
     publish(mine_[count], entry);
   }
 
-  /// A new array of ours with the first `count` variables. The old one stays for who reads it.
-  void replace(std::size_t count) {
-    const std::size_t capacity = std::max(kLeastCapacity, 2 * (count + 2));
-    arrays_.push_back(std::make_unique<char*[]>(capacity));
-    char** const made = arrays_.back().get();
-    std::copy_n(environ, count, made);
+  /// A new array of ours with those variables that `stays` is true for. The old one is not
+  /// changed: getenv() in another thread would miss a variable that moves to another place, and
+  /// execve() in a child of vfork() fails with EFAULT if there are fewer entries when it copies
+  /// them than when it has counted them.
+  template <class Predicate>
+  void replace(Predicate&& stays) {
+    std::vector<char*> entries;
+    for (char** entry = environ; entry && *entry; ++entry)
+      if (stays(*entry)) entries.push_back(*entry);
+    const std::size_t capacity = std::max(kLeastCapacity, 2 * (entries.size() + 2));
+    const auto now = std::chrono::steady_clock::now();
+    arrays_.push_back({std::make_unique<char*[]>(capacity)});
+    char** const made = arrays_.back().entries.get();
+    std::copy(entries.begin(), entries.end(), made);
     publish(environ, made);
     mine_ = made;
     capacity_ = capacity;
+    if (arrays_.size() > 1) (arrays_.end() - 2)->replacedAt = now;
+    while (arrays_.size() > kReplacedKept + 1 &&
+           now - arrays_.front().replacedAt > kReplacedKeptFor)
+      arrays_.pop_front();
   }
 
   base::ForkMutex mutex_;
-  std::vector<std::unique_ptr<char*[]>> arrays_;  // guarded by mutex_, as are the rest
-  char** mine_ = nullptr;                         // the last of them
-  std::size_t capacity_ = 0;                      // of that one, its null included
-  std::set<std::string> kept_;                    // getenv's result stays valid for ever
+  std::deque<Array> arrays_;    // guarded by mutex_, as are the rest
+  char** mine_ = nullptr;       // the last of them
+  std::size_t capacity_ = 0;    // of that one, its null included
+  std::set<std::string> kept_;  // getenv's result stays valid for ever
 };
 
 bool isName(const char* name) { return name && *name && !std::strchr(name, '='); }

@@ -2,7 +2,9 @@
 #include "process/environment_variables.h"
 
 #include <gtest/gtest.h>
+#include <spawn.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -102,6 +104,50 @@ TEST(ProcessVariables, AreReadWhileOthersAreAdded) {
   EXPECT_EQ(countOf("MULTIPY_W0_1499"), 1);
 }
 
+// getenv() in another thread, or execve() in a child of vfork(), may be going through it.
+TEST(ProcessVariables, AnArrayThatIsBeingReadKeepsItsEntries) {
+  const auto entriesOf = [](char** array) {
+    std::vector<std::string> entries;
+    for (; *array; ++array) entries.emplace_back(*array);
+    return entries;
+  };
+  for (const char* const name : {"MULTIPY_1", "MULTIPY_2", "MULTIPY_3"})
+    setProcessVariable(name, "value", 1);
+  char** const read = environ;
+  const auto entries = entriesOf(read);
+  EXPECT_EQ(removeProcessVariable("MULTIPY_1"), 0);
+  EXPECT_EQ(removeProcessVariable("MULTIPY_3"), 0);
+  EXPECT_EQ(entriesOf(read), entries);
+  EXPECT_EQ(valueOf("MULTIPY_2"), "value");
+  EXPECT_EQ(entriesOf(environ).size(), entries.size() - 2);
+}
+
+TEST(ProcessVariables, AreFoundAndInheritedWhileOthersAreRemoved) {
+  setProcessVariable("MULTIPY_STAYS", "here", 1);
+  std::atomic<bool> stop{false};
+  std::thread changing([&] {
+    while (!stop) {
+      for (int i = 0; i < 20; ++i)
+        setProcessVariable(("MULTIPY_" + std::to_string(i)).c_str(), "", 1);
+      for (int i = 0; i < 20; ++i) removeProcessVariable(("MULTIPY_" + std::to_string(i)).c_str());
+    }
+  });
+  int missed = 0, refused = 0;
+  for (int i = 0; i < 20000; ++i) missed += valueOf("MULTIPY_STAYS") != "here";
+  for (int i = 0; i < 200; ++i) {
+    char* words[] = {const_cast<char*>("true"), nullptr};
+    pid_t child = 0;
+    if (::posix_spawn(&child, "/bin/true", nullptr, nullptr, words, environ) != 0)
+      ++refused;
+    else
+      ::waitpid(child, nullptr, 0);
+  }
+  stop = true;
+  changing.join();
+  EXPECT_EQ(missed, 0);
+  EXPECT_EQ(refused, 0);
+}
+
 TEST(ProcessVariables, AreCleared) {
   EXPECT_EQ(setProcessVariable("MULTIPY_CLEARED", "x", 1), 0);
   std::vector<std::string> before;
@@ -111,7 +157,8 @@ TEST(ProcessVariables, AreCleared) {
   EXPECT_EQ(*environ, nullptr);
   for (const std::string& entry : before) {
     const std::size_t equals = entry.find('=');
-    EXPECT_EQ(setProcessVariable(entry.substr(0, equals).c_str(), entry.c_str() + equals + 1, 1), 0);
+    EXPECT_EQ(setProcessVariable(entry.substr(0, equals).c_str(), entry.c_str() + equals + 1, 1),
+              0);
   }
   EXPECT_EQ(valueOf("MULTIPY_CLEARED"), "x");
 }
