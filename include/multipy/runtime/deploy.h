@@ -29,6 +29,7 @@
 #include "multipy/runtime/python_method_wrapper.h"
 #include "multipy/runtime/replicated_obj.h"
 #include "multipy/runtime/stacks.h"
+#include "multipy/runtime/version.h"
 
 namespace torch {
 namespace deploy = multipy::runtime;
