@@ -1,5 +1,5 @@
 // That torch knows tensors for aliases that have crossed, and who frees bytes that several
-// storages have. What else crossing does: tensor_handoff_test.cpp.
+// storages have. What else crossing does: tensor_transfer_test.cpp.
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/from_blob.h>
