@@ -297,7 +297,7 @@ void CallQueue::leave(int where, CallCost::Duration expected) noexcept {
 }
 
 void CallQueue::leaveToNext(int where, CallCost::Duration expected) noexcept {
-  if (process::inForkedChild()) return balancer_.free(where);  // nobody waits here
+  if (process::inForkedChild()) return balancer_.free(where);  // no thread waits here
   const auto now = Clock::now();
   leftFrom = this;
   leftAt = now;

@@ -52,18 +52,22 @@ class House:
         places = ["src/" + name, "include/" + name, name]
         return next((place for place in places if (self.project / place).is_file()), None)
 
-    def faults(self):
+    def includes(self):
+        """(path, line, room, what is between "" or None, what is between <> or None) of each."""
         for path in self.sources():
             room = self.room_of(path)
-            if room is None:
-                yield f"{path}: is in no room; name its folder in a CMakeLists.txt"
-                continue
-            text = (self.project / path).read_text()
+            text = (self.project / path).read_text() if room else ""
             for match in INCLUDE.finditer(text):
-                line = text.count("\n", 0, match.start(0)) + 1
-                fault = self._fault(room, *match.groups())
-                if fault:
-                    yield f"{path}:{line}: {fault}"
+                yield path, text.count("\n", 0, match.start(0)) + 1, room, *match.groups()
+
+    def faults(self):
+        for path in self.sources():
+            if self.room_of(path) is None:
+                yield f"{path}: is in no room; name its folder in a CMakeLists.txt"
+        for path, line, room, ours, system in self.includes():
+            fault = self._fault(room, ours, system)
+            if fault:
+                yield f"{path}:{line}: {fault}"
         for room in self.rooms:
             if not (self.project / room.folder / "README.md").is_file():
                 yield f"{room.folder}: has no README.md"
@@ -94,13 +98,10 @@ class House:
 def unused_doors(house):
     """Doors that are declared and that no include goes through."""
     used = {room.name: set() for room in house.rooms}
-    for path in house.sources():
-        room = house.room_of(path)
-        for match in INCLUDE.finditer((house.project / path).read_text()):
-            target = match.group(1) and house.file_of(match.group(1))
-            other = target and house.room_of(target)
-            if room and other:
-                used[room.name].add(other.name)
+    for _, _, room, ours, _ in house.includes():
+        other = ours and house.room_of(house.file_of(ours) or "")
+        if other:
+            used[room.name].add(other.name)
     for room in house.rooms:
         for name in sorted(room.uses - used[room.name]):
             yield f"{room.folder}/CMakeLists.txt: room {room.name} says that it uses {name}, and does not"
