@@ -97,8 +97,8 @@ std::string interpreterText(const InterpreterSession& session) {
 std::string torchText(const InterpreterSession& session) {
   const std::string installed =
       session.global(kToolModule, "version_of")({"torch"}).toIValue().toStringRef();
-  const std::string own = routing::builtWithTorch() + " is in this program (" +
-                          routing::loadedTorchCpu().string() + ")";
+  const std::string own =
+      bridge::builtWithTorch() + " is in this program (" + bridge::loadedTorchCpu().string() + ")";
   if (installed.empty()) return own + ", none in the environment: tensors cannot be used there";
   session.global(kToolModule, "import_module")({"torch"});
   return own + ", " + installed + " in the environment; can be imported";

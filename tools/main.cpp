@@ -40,7 +40,7 @@ int runCommand(const Command& command, const Words& words) {
     }
     if (!word.starts_with("-")) break;
   }
-  // As in python: to write what nobody reads, or too much, is an error there and not the end.
+  // As in python: to write what is not read, or too much, is an error there and not the end.
   if (command.makesInterpreters)
     for (const int number : {SIGPIPE, SIGXFSZ}) std::signal(number, SIG_IGN);
   try {

@@ -63,7 +63,7 @@ def with_norms_folded(module: nn.Module) -> nn.Module:
 
 
 class Compiled:
-    """A module that whoever calls it first compiles with torch.compile: inside a
+    """A module that its first caller compiles with torch.compile: inside a
     multipy interpreter, by that interpreter's own Dynamo and Inductor."""
 
     def __init__(self, module: nn.Module) -> None:

@@ -26,7 +26,7 @@ std::vector<int64_t> shapeOf(const std::string& text) {
   return shape;
 }
 
-// The same numbers as something else's that nobody else refers to.
+// The same numbers as something else's that nothing else refers to.
 at::IValue another(const at::IValue& value) {
   if (value.isTensor()) {
     const at::Tensor& numbers = value.toTensor();

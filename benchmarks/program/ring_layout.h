@@ -10,7 +10,7 @@
 //     3 * (round + 1)  free for the next round
 //
 // Each side waits for its turn with a futex on that word, and wakes only if the
-// `waiters` beside it say that somebody sleeps there. The worker takes the numbers in
+// `waiters` beside it say that a thread sleeps there. The worker takes the numbers in
 // order, so that it finds the next request without being woken if one has come while
 // it worked.
 //

@@ -170,7 +170,7 @@ RingPool::RingPool(int workers, const std::vector<std::string>& command,
     targets_.push_back(std::make_unique<ModelTarget>(*this, targets_.size(), model));
   for (auto& worker : workers_)
     for (auto& target : targets_) {
-      worker->take(0);  // always: nobody else has it yet
+      worker->take(0);  // always: no other thread has it yet
       worker->call(target->number, target->input.arguments(0, 0).at(0));
     }
 }

@@ -1,7 +1,7 @@
 """A request or an answer in memory that two processes share.
 
 The layout is that of Message in program/ring_layout.h: a header of 64-bit numbers,
-then bytes. A tensor is read as a view of that memory, without a copy: whoever keeps
+then bytes. A tensor is read as a view of that memory, without a copy: code that keeps
 it beyond the turn copies it.
 """
 

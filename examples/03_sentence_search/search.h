@@ -33,7 +33,7 @@ struct Encoded {
   double seconds;
 };
 /// All sentences, one per call, by `threads` threads that each take the next one
-/// that nobody has taken; `onSentence` is called by them after each.
+/// that no thread has taken; `onSentence` is called by them after each.
 Encoded encodeAll(const multipy::runtime::ReplicatedObj& model, const Sentences& sentences,
                   int threads, const std::function<void()>& onSentence);
 

@@ -12,14 +12,14 @@ namespace multipy {
 const HostServices* host() noexcept;
 void connectHost(const HostServices* services) noexcept;
 
-/// What crosses while one lives, on this thread, is one crossing: tensors that have a
-/// storage in common keep it in common.
-class CrossingTogether {
+/// Tensors that are transferred while one lives, on this thread, keep the storages in common that
+/// they have in common.
+class TransferGroup {
  public:
-  CrossingTogether() { host()->openCrossing(); }
-  ~CrossingTogether() { host()->closeCrossing(); }
-  CrossingTogether(const CrossingTogether&) = delete;
-  CrossingTogether& operator=(const CrossingTogether&) = delete;
+  TransferGroup() { host()->beginTransferGroup(); }
+  ~TransferGroup() { host()->endTransferGroup(); }
+  TransferGroup(const TransferGroup&) = delete;
+  TransferGroup& operator=(const TransferGroup&) = delete;
 };
 
 }  // namespace multipy

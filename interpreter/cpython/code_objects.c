@@ -1,7 +1,7 @@
 // Code objects share what is alike: tables of variables' kinds, within this interpreter, and
 // the text of long constants with the others (string_pool.h).
 //
-// Each code object has such a table, a byte for each local variable, which nobody sees: of
+// Each code object has such a table, a byte for each local variable, which no code sees: of
 // the 26,000 that `import torch` makes 850 are different. CPython makes code objects with
 // _PyCode_New, when it compiles and when it reads a .pyc; --wrap leads its calls here. In C
 // since CPython's internal headers are.

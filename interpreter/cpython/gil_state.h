@@ -7,7 +7,7 @@
 extern "C" {
 #endif
 
-/// 1 if nobody held this interpreter's GIL just now, else 0.
+/// 1 if no thread held this interpreter's GIL just now, else 0.
 int multipyGilIsFree(void);
 /// Sets after how many microseconds a thread that waits for the GIL asks its holder to
 /// give it up (sys.setswitchinterval), for those that begin to wait from now on.

@@ -1,7 +1,7 @@
 // Py_AddPendingCall(), as extensions call it to have something done in Python's main thread.
 //
 // CPython lets that thread do it between two of its instructions. Here the main thread is the
-// interpreter's owner, which sleeps: it is woken. (Until somebody does what is pending, all
+// interpreter's owner, which sleeps: it is woken. (Until a thread does what is pending, all
 // other threads of the interpreter look for it at each of their checks, in vain.)
 //
 // A call that waits for what another thread can only do with the owner's help waits for
@@ -27,7 +27,7 @@ void makePendingCalls(void*) {
   // An interpreter that is ending has done them by itself.
   if (!Py_IsInitialized()) return;
   const PyGILState_STATE state = PyGILState_Ensure();
-  // One that fails ends it; those behind it are still to be made, and nobody else will ask.
+  // One that fails ends it; those behind it are still to be made, and no other thread will ask.
   while (Py_MakePendingCalls() != 0) PyErr_WriteUnraisable(nullptr);
   PyGILState_Release(state);
 }

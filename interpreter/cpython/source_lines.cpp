@@ -48,7 +48,7 @@ void forget(PyObject* cache) {
 PyObject* forgetSourceLines(PyObject*, PyObject*) {
   Reference cache = cacheOfLinecache();
   if (cache && PyDict_GET_SIZE(cache.get()) > 0 && !othersRunPython()) forget(cache.get());
-  PyErr_Clear();  // nobody has asked for this
+  PyErr_Clear();  // no caller has asked for this
   Py_RETURN_NONE;
 }
 

@@ -2,7 +2,7 @@
 //
 // torch asks inspect where its custom operators are defined, and linecache keeps all lines
 // of each file that is looked at: 2 MB in each interpreter, for good. They are read again
-// when somebody wants them. Forgotten while the import goes on, their memory is used for
+// when they are wanted. Forgotten while the import goes on, their memory is used for
 // what comes after.
 //
 // Threads: with the GIL.

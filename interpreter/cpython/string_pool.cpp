@@ -21,7 +21,7 @@ bool canBeShared(PyObject* constant) {
   return std::memchr(PyUnicode_DATA(constant), ' ', PyUnicode_GET_LENGTH(constant)) != nullptr;
 }
 
-// Where the object is made, and where its text will be freed: nobody is in between.
+// Where the object is made, and where its text will be freed: nothing is in between.
 bool bothArePymalloc() {
   PyMemAllocatorEx objects, memory;
   PyMem_GetAllocator(PYMEM_DOMAIN_OBJ, &objects);

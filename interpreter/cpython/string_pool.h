@@ -6,7 +6,7 @@
 // asks which it is (PyUnicode_DATA). So a long constant can be an object of 80 bytes (64 from
 // 3.12 on) whose text is the process's (src/process/string_pool.h). Two things keep it safe:
 //
-//   - CPython changes or resizes a str in place only where nobody can have seen it, which it
+//   - CPython changes or resizes a str in place only where no other code can have seen it, which it
 //     tells by the missing hash (unicode_modifiable); this one is given its hash at once.
 //   - At its end it frees the text with PyObject_Free(), from 3.13 on with PyMem_Free().
 //     Either is pymalloc's, which does not know the text and hands it on to PyMem_RawFree(),

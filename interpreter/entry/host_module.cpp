@@ -59,7 +59,7 @@ struct OwnerTask {
 
   static void run(void* self) {
     auto& task = *static_cast<OwnerTask*>(self);
-    // An interpreter that is ending gives its GIL to nobody any more.
+    // An interpreter that is ending gives its GIL to no thread any more.
     if (!Py_IsInitialized()) return;
     const WithinImport same(task.import);
     const PyGILState_STATE state = PyGILState_Ensure();
@@ -155,7 +155,8 @@ PyModuleDef definition = {PyModuleDef_HEAD_INIT,
 
 PyObject* initHostModule() {
   auto module = Reference::take(PyModule_Create(&definition));
-  if (!module || PyModule_AddIntConstant(module.get(), "slot", host()->slot) != 0) return nullptr;
+  if (!module || PyModule_AddIntConstant(module.get(), "slot", host()->slot.number()) != 0)
+    return nullptr;
   return module.release();
 }
 

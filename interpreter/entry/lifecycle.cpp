@@ -4,6 +4,7 @@
 
 #include <new>
 
+#include "base/interpreter_id.h"
 #include "interpreter/common/failure.h"
 #include "interpreter/common/host_connection.h"
 #include "interpreter/common/python_modules.h"
@@ -97,8 +98,8 @@ PyStatus start(const InterpreterConfig& given) {
 
 bool makeSlim() {
   // Each imports those before it.
-  const auto postponed = Reference::take(ourModule("_multipy_postponed"));
-  const auto finder = Reference::take(postponed ? ourModule("_multipy_finder") : nullptr);
+  const auto lazy = Reference::take(ourModule("_multipy_lazy_modules"));
+  const auto finder = Reference::take(lazy ? ourModule("_multipy_finder") : nullptr);
   const auto slim = Reference::take(finder ? ourModule("_multipy_slim") : nullptr);
   return Reference::take(slim ? PyObject_CallMethod(slim.get(), "install", nullptr) : nullptr)
              .get() != nullptr;
@@ -128,7 +129,7 @@ bool runBootstrap(const InterpreterConfig& config, Failure& failure) {
 // Whether or not Python has come so far as to need it.
 void endHalfStarted() {
   if (Py_IsInitialized()) Py_FinalizeEx();
-  host()->setCurrent(-1);
+  host()->setCurrent(InterpreterId::none());
 }
 
 }  // namespace
@@ -151,7 +152,7 @@ bool initializeInterpreter(const InterpreterConfig& config, Failure& failure) {
     PyEval_SaveThread();
   else
     endHalfStarted();
-  services->setCurrent(-1);
+  services->setCurrent(InterpreterId::none());
   return ok;
 }
 
@@ -166,7 +167,7 @@ void finalizeInterpreter() {
   // A thread that is ending may have given up the GIL and still be freeing its
   // state. Where one does not end, the memory stays.
   waitUntilNone(liveThreads);
-  services->setCurrent(-1);
+  services->setCurrent(InterpreterId::none());
 }
 
 bool closeInterpreter() {

@@ -60,7 +60,7 @@ int importFlags() {
   PyObject* const get = PySys_GetObject("getdlopenflags");  // borrowed
   const auto flags = multipy::Reference::take(get ? PyObject_CallNoArgs(get) : nullptr);
   const long value = flags ? PyLong_AsLong(flags.get()) : 0;
-  PyErr_Clear();  // somebody took the function away: no flags, then
+  PyErr_Clear();  // the function has been taken away: no flags, then
   return static_cast<int>(value);
 }
 

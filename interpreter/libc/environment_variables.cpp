@@ -6,14 +6,15 @@
 // starts. Shared libraries and the program go on with the process's.
 //
 // CPython's calls come here by --wrap, those of private libraries because their copies
-// call multipy_<name> for <name> (src/loader/interpreter_names.cpp). C code that walks
+// call multipy_<name> for <name> (src/loader/c_functions.def). C code that walks
 // `environ` by itself is not reached, nor are the children of popen() and posix_spawn().
 //
 // The variable `environ` has two readers in CPython, which find __wrap_environ: what makes
 // os.environ, at the start and in os.reload_environ() (from 3.14 on), and
 // os.posix_spawn() without variables of its own (from 3.13 on; subprocess calls it). Of an
 // interpreter's own variables it is always the newest array. The process's array may be
-// replaced, and freed, by whoever sets a variable, so it is looked at again for each reader.
+// replaced, and freed, by the thread that sets a variable, so it is looked at again for each
+// reader.
 //
 // One variable is each interpreter's own in any case: torch's inductor hands the address
 // of a C++ function to the kernels that it compiles by way of the process environment
@@ -89,7 +90,7 @@ class OwnVariables {
     return found == entries_.end() ? nullptr : found->second + name.size() + 1;
   }
 
-  /// For execve. Without a lock: in a child of vfork() there is nobody to give it back.
+  /// For execve. Without a lock: in a child of vfork() no thread would give it back.
   char** all() const noexcept { return published_.load(std::memory_order_acquire); }
 
  private:

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/fork_mutex.h"
+#include "base/interpreter_id.h"
 #include "base/never_destroyed.h"
 #include "interpreter/common/host_connection.h"
 #include "interpreter/cpython/gil_priority.h"
@@ -66,8 +67,8 @@ class Registered {
 Registered& registered() { return base::neverDestroyed<Registered>(); }
 
 // Copies: a library that could not be unloaded outlives the host's table.
-int (*current)() = nullptr;
-int slot = -1;
+InterpreterId (*current)() = nullptr;
+InterpreterId slot;
 
 // This thread's fork that is under way, and the handlers that take part in it: those
 // registered meanwhile do not.

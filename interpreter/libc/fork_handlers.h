@@ -3,7 +3,7 @@
 // Which handlers run. A fork in one interpreter runs the handlers of all that are
 // registered in the process with pthread_atfork(), on the forking thread. Those of other
 // interpreters' libraries have no business there: uvloop's takes its interpreter's GIL,
-// which another thread holds, and in the child nobody ever gives it back. So in private
+// which another thread holds, and in the child it is never given back. So in private
 // copies the function is ours, and handlers run only in forks of their own interpreter.
 //
 // What the child finds. It has the forking thread only, and what another one held is held

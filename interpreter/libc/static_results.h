@@ -9,7 +9,7 @@
 // place in it per process. Here the list is read at once, under a lock of the process, and
 // each thread has its own.
 //
-// Private libraries come here by the names of src/loader/interpreter_names.cpp, CPython by
+// Private libraries come here by the names of src/loader/c_functions.def, CPython by
 // --wrap.
 #pragma once
 

@@ -74,7 +74,7 @@ class RegisteredModules:
 
 
 class RegisteredPackages:
-    """Finder of packages that nobody has, but for modules registered below their names.
+    """Finder of packages that are not installed, but for modules registered below their names.
 
     Asked after all other finders: with "tools.strings" registered, `tools` is what is
     installed under that name, if anything is.
@@ -199,7 +199,7 @@ def _take_for_old():
     Otherwise the next allocation would start a collection that looks through all of it,
     a twelfth of the import's time, to find 2 % of garbage.
     """
-    if gc.get_freeze_count() == 0:  # else somebody else has frozen objects, which stay so
+    if gc.get_freeze_count() == 0:  # else other code has frozen objects, which stay so
         gc.freeze()
         gc.unfreeze()
 
@@ -233,13 +233,13 @@ def reload_environment_as_it_is():
 def know_real_paths():
     """os.path.realpath() of a path that is real already, sooner (interpreter/cpython/real_paths.h)."""
     posixpath = sys.modules.get("posixpath")
-    if posixpath is None:  # nobody has imported os: without site
+    if posixpath is None:  # os has not been imported: without site
         return
     find_out = posixpath.realpath
     lstat = posixpath.os.lstat
 
     def realpath(filename, *, strict=False):
-        # Whoever has put a function of its own in place of os.lstat wants it asked.
+        # Code that has put a function of its own in place of os.lstat wants it asked.
         if _multipy_host.is_real_path(filename) and posixpath.os.lstat is lstat:
             return filename
         return find_out(filename, strict=strict)

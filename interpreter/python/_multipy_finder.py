@@ -1,17 +1,17 @@
-"""Finds what a package imports while it starts, and postpones what it was told to.
+"""Finds what a package imports while it starts, and makes lazy modules of what it lists as such.
 
     start_with(package)    from now on, importing package.name starts it so:
     import big             executed as ever, but what it imports meanwhile of package.groups
                            is put into sys.modules and noted with its group
 
-What becomes of those is told in _multipy_postponed.py. All other imports are plain Python's,
+What becomes of those is told in _multipy_lazy_modules.py. All other imports are plain Python's,
 with one exception: a module that the start has not come across, of a group that has not been
 executed. The group is executed first, since it may import that module itself, in its order.
 
 Threads: the import system holds locks while a finder is asked. Executing a group may mean
-to wait for another thread that is executing one. Who waits for that in the middle of an
-import gives the import system's own locks back for that time: who executes imports as well,
-perhaps that very module.
+to wait for another thread that is executing one. A thread that waits for that in the middle of
+an import gives the import system's own locks back for that time: the one that executes imports
+as well, perhaps that very module.
 """
 
 import sys
@@ -21,7 +21,7 @@ from importlib import _bootstrap, import_module
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader, SourcelessFileLoader
 
 import _multipy_gates as gates
-import _multipy_postponed as postponed
+import _multipy_lazy_modules as lazy_modules
 
 
 class Package:
@@ -33,11 +33,11 @@ class Package:
     answers = {}  # (module, name) -> what may be had for it without executing the module
     answers_at_start = {}  # the same, of the package's start
     made_by = {}  # module that C code makes -> module that calls this code
-    promised_in = {}  # function -> names it gets as Promised ones, after the start, too
+    lazy_names_in = {}  # function -> names it gets as LazyNames, after the start, too
     answers_in = {}  # function -> {name -> what it gets for it}, after the start, too
-    exact = ()  # modules whose promised names are called by who looks at his caller's frame
-    further = ()  # modules that plain Python's start comes to by what is postponed
-    needs = {}  # module -> those that it takes to be there, by what is postponed
+    exact = ()  # modules whose lazy names call what looks at its caller's frame
+    further = ()  # modules that plain Python's start comes to by lazy modules
+    needs = {}  # module -> those that it take to be there, by lazy modules
 
     def started(self):
         """Runs when the package has been executed, in the thread that did it."""
@@ -51,7 +51,7 @@ class Package:
 
 def start_with(package):
     """From now on: import package.name starts it so. Once per interpreter."""
-    postponed.belong_to(package)
+    lazy_modules.belong_to(package)
     sys.meta_path.insert(0, _Finder(package))
 
 
@@ -70,15 +70,15 @@ class _Finder:
             return self._package_spec(name, path, target)
         if not self._begun:
             return None
-        if postponed.is_starting():
+        if lazy_modules.is_starting():
             with gates.import_lock_given_back():
                 for needed in self._package.needs.get(name, ()):
                     import_module(needed)
-        group = postponed.Group.of(name)
+        group = lazy_modules.Group.of(name)
         if group is None or group.done or group.executor == get_ident():
             return None
-        if postponed.is_starting():
-            return _with_loader(name, path, _PostponingLoader)
+        if lazy_modules.is_starting():
+            return _with_loader(name, path, _LazyLoader)
         # A module that the start would not have come to by itself, but its group might.
         with gates.import_lock_given_back(), _module_lock_given_back(name):
             group.execute()
@@ -98,8 +98,8 @@ class _Finder:
         for name in self._package.made_by:
             made = sys.modules[name] = types.ModuleType(name)
             made.__spec__ = ModuleSpec(name, None)
-            postponed.Group.of(name).add(made)
-        with postponed.Starting():
+            lazy_modules.Group.of(name).add(made)
+        with lazy_modules.Starting():
             self._begun = True
             loader.exec_module(module)
             for name in self._package.further:
@@ -109,7 +109,7 @@ class _Finder:
                     pass  # of another version
             self._package.started()
             for name in self._package.exact:
-                postponed.look_after(sys.modules[name])
+                lazy_modules.look_after(sys.modules[name])
 
 
 def _with_loader(name, path, loader):
@@ -119,7 +119,7 @@ def _with_loader(name, path, loader):
     return spec
 
 
-class _PostponingLoader:
+class _LazyLoader:
     def __init__(self, real):
         self._real = real
 
@@ -128,10 +128,10 @@ class _PostponingLoader:
 
     def exec_module(self, module):
         module.__loader__ = module.__spec__.loader = self._real
-        postponed.Group.of(module.__name__).add(module)
+        lazy_modules.Group.of(module.__name__).add(module)
 
 
-class _PackageLoader(_PostponingLoader):
+class _PackageLoader(_LazyLoader):
     def __init__(self, real, finder):
         super().__init__(real)
         self._finder = finder
@@ -154,11 +154,11 @@ class _AlreadyThere:
         # that it is given, and would execute it again.
         module = sys.modules[name]
         spec = ModuleSpec(name, cls(module))
-        postponed.names_of(module)["__spec__"] = spec  # its class may allow no such assignment
+        lazy_modules.names_of(module)["__spec__"] = spec  # its class may allow no such assignment
         return spec
 
     def create_module(self, spec):
         return self._module
 
     def exec_module(self, module):
-        postponed.names_of(module)["__spec__"] = self._spec
+        lazy_modules.names_of(module)["__spec__"] = self._spec

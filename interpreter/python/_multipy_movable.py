@@ -179,7 +179,7 @@ def _importer_class():
                 return module
 
         def _forget(self, name):
-            """Whoever asks again for a module whose code has raised gets to see why."""
+            """What asks again for a module whose code has raised gets to see why."""
             module = self.modules.get(name)
             if module is None or module.__loader__ is not self:
                 return

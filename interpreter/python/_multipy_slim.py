@@ -1,11 +1,11 @@
-"""What of torch is postponed in slim interpreters (InterpreterOptions::slimTorch).
+"""What of torch is lazy in slim interpreters (InterpreterOptions::slimTorch).
 
 A model that is called eagerly uses tensors, torch.nn and autograd. The rest, more than
 half of what `import torch` executes, is executed when it is first used
-(_multipy_finder.py, _multipy_postponed.py).
+(_multipy_finder.py, _multipy_lazy_modules.py).
 
 How the table was made: one module after the other of those that take memory was
-postponed, until torch's start touched none of them any more. Nothing in it is needed for
+made lazy, until torch's start touched none of them any more. Nothing in it is needed for
 correctness: a module that is missing here is executed at once, and a use of one that is
 here executes it. What is needed are the hooks: what those modules do to others while they
 are executed. They were found by comparing what can be seen without them after a plain and
@@ -16,7 +16,7 @@ import importlib
 import sys
 
 import _multipy_finder as finder
-import _multipy_postponed as postponed
+import _multipy_lazy_modules as lazy_modules
 
 _C10D = "torch.distributed.distributed_c10d"
 _REGISTER_PROCESS_GROUP = "_register_process_group_opaque_type"
@@ -53,7 +53,7 @@ _AT_ONCE = """
     torch._functorch.pyfunctorch torch.fx.experimental.sym_node torch.jit torch.jit._async
     torch.jit._builtins torch.package._mangling
 """
-# What plain Python's start comes to by way of what is postponed: names that programs find
+# What plain Python's start comes to by way of lazy modules: names that programs find
 # in modules which are not.
 _FURTHER = """
     torch._custom_op torch._custom_ops torch._decomp torch._dispatch torch._environment
@@ -117,7 +117,7 @@ class _Torch(finder.Package):
         (_C10D, _REGISTER_PROCESS_GROUP): lambda: None,
     }
     # What eager code asks no more of than whether something is an instance of it.
-    promised_in = {
+    lazy_names_in = {
         ("torch._guards", "active_fake_mode"): ("FakeTensorMode",),
         ("torch._guards", "detect_fake_mode"): (
             "FakeTensor",
@@ -208,7 +208,7 @@ class _Torch(finder.Package):
             operator = getattr(getattr(torch.ops.aten, name), overload)
 
             def first(*arguments, _operator=operator, **keywords):
-                postponed.execute("graphs")
+                lazy_modules.execute("graphs")
                 return _operator.redispatch(meta, *arguments, **keywords)
 
             suffix = "" if overload == "default" else f".{overload}"
@@ -216,14 +216,14 @@ class _Torch(finder.Package):
         self._undo.append(library.reset)
 
     def _wait_for_operators(self):
-        """Some are defined by what is postponed: torch.ops.prims.add, torch.ops.higher_order.cond."""
+        """Some are defined by lazy modules: torch.ops.prims.add, torch.ops.higher_order.cond."""
         torch = sys.modules["torch"]
         for name in ("prims", "rngprims", "debugprims", "debug_mode_ops", "export", "_native", "higher_order"):
             namespace = getattr(torch.ops, name)
             kind = type(namespace)
 
             def look_again(self, name, _kind=kind):
-                postponed.execute("graphs")
+                lazy_modules.execute("graphs")
                 return getattr(self, name)
 
             namespace.__class__ = type(kind.__name__, (kind,), {"__getattr__": look_again})
@@ -236,11 +236,11 @@ class _Torch(finder.Package):
         nodes = pytree.SUPPORTED_NODES
 
         def flatten(size):
-            postponed.execute("graphs")
+            lazy_modules.execute("graphs")
             return nodes[torch.Size].flatten_fn(size)
 
         def unflatten(values, context):
-            postponed.execute("graphs")
+            lazy_modules.execute("graphs")
             return nodes[torch.Size].unflatten_fn(values, context)
 
         nodes[torch.Size] = pytree.NodeDef(torch.Size, flatten, unflatten, None)

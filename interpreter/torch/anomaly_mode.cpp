@@ -2,7 +2,7 @@
 //
 // torch has two variables for it, which code that was compiled with torch's headers
 // reads and writes in place. In private libraries those references lead to the two
-// variables below, so what they see is this interpreter's mode and nobody else's.
+// variables below, so what they see is this interpreter's mode and no other's.
 //
 // libtorch_cpu, which is shared, has to know whether any interpreter has it on
 // (src/torch_bridge/autograd/anomaly_mode.h), and a variable does not tell when it is written. One
@@ -17,10 +17,10 @@
 #define MULTIPY_ROUTE extern "C" __attribute__((visibility("default")))
 
 // (torch's values to begin with.)
-MULTIPY_ROUTE bool multipy_route_anomaly_enabled;
-MULTIPY_ROUTE bool multipy_route_anomaly_check_nan;
-bool multipy_route_anomaly_enabled = false;
-bool multipy_route_anomaly_check_nan = true;
+MULTIPY_ROUTE bool multipy_route_anomalyEnabled;
+MULTIPY_ROUTE bool multipy_route_anomalyCheckNan;
+bool multipy_route_anomalyEnabled = false;
+bool multipy_route_anomalyCheckNan = true;
 
 namespace {
 
@@ -30,8 +30,8 @@ PyCFunctionWithKeywords torchsSetter = nullptr;  // guarded by the GIL
 
 PyObject* setAnomalyEnabled(PyObject* self, PyObject* arguments, PyObject* keywords) {
   PyObject* const result = torchsSetter(self, arguments, keywords);
-  host()->routes->setAnomalyMode(host()->slot, multipy_route_anomaly_enabled,
-                                 multipy_route_anomaly_check_nan);
+  host()->routes->setAnomalyMode(host()->slot, multipy_route_anomalyEnabled,
+                                 multipy_route_anomalyCheckNan);
   return result;
 }
 
@@ -44,7 +44,7 @@ PyMethodDef* findMethod(PyMethodDef* methods, std::string_view name) {
 }  // namespace
 
 // In place of PyModule_Create2() in libtorch_python.
-MULTIPY_ROUTE PyObject* multipy_route_create_module(PyModuleDef* definition, int version) {
+MULTIPY_ROUTE PyObject* multipy_route_createModule(PyModuleDef* definition, int version) {
   if (std::string_view(definition->m_name) == "torch._C") {
     PyMethodDef* const setter = findMethod(definition->m_methods, "set_anomaly_enabled");
     if (!setter || (setter->ml_flags & METH_KEYWORDS) == 0) {

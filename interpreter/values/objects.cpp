@@ -32,7 +32,7 @@ class Arguments {
 
   bool convert(const c10::IValue* args, std::size_t n, const KeywordArgument* kwargs,
                std::size_t nkw, Failure& failure) {
-    std::optional<CrossingTogether> together;
+    std::optional<TransferGroup> together;
     if (n + nkw > 1) together.emplace();
     if (n + nkw > few_.size()) {
       many_.resize(n + nkw);

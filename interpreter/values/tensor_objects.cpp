@@ -50,11 +50,11 @@ bool keep(PyObject* object) {
 void setTensorLayout(const TensorLayout& known) { layout = known; }
 const TensorLayout& tensorLayout() { return layout; }
 
-PyObject* tensorObject(const TorchPython& torch, at::Tensor crossed) {
-  if (kept.count == 0) return torch.wrap(std::move(crossed));
+PyObject* tensorObject(const TorchPython& torch, at::Tensor transferred) {
+  if (kept.count == 0) return torch.wrap(std::move(transferred));
   PyObject* const object = kept.objects[kept.count - 1];
-  if (!host()->putTensor(crossed, tensorInside(object), object))
-    return torch.wrap(std::move(crossed));
+  if (!host()->putTensor(transferred, tensorInside(object), object))
+    return torch.wrap(std::move(transferred));
   --kept.count;
   PyObject_GC_Track(object);
   return object;
@@ -64,7 +64,7 @@ void giveUpObject(PyObject* object) {
   if (!keep(object)) Py_DECREF(object);
 }
 
-// A class with __del__ (somebody may have given torch.Tensor one) wants to see its tensor.
+// A class with __del__ (torch.Tensor may have been given one) wants to see its tensor.
 bool isOnlyOurTensor(PyObject* object) {
   return Py_TYPE(object) == layout.type && Py_REFCNT(object) == 1 && !layout.type->tp_finalize;
 }

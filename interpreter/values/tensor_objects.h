@@ -30,13 +30,14 @@ inline at::Tensor& tensorInside(PyObject* object) {
   return *reinterpret_cast<at::Tensor*>(reinterpret_cast<char*>(object) + tensorLayout().tensor);
 }
 
-/// New reference to an object with a tensor that has just crossed; may throw as torch does.
-PyObject* tensorObject(const TorchPython& torch, at::Tensor crossed);
+/// New reference to an object with a tensor that has just been transferred; may throw as torch
+/// does.
+PyObject* tensorObject(const TorchPython& torch, at::Tensor transferred);
 
 /// For an owned reference to any object, in place of Py_DECREF.
 void giveUpObject(PyObject* object);
 
-/// The object is a torch.Tensor, of no subclass, that nobody but us has a reference to.
+/// The object is a torch.Tensor, of no subclass, to which nothing but us has a reference.
 bool isOnlyOurTensor(PyObject* object);
 
 }  // namespace multipy

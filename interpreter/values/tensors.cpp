@@ -7,6 +7,7 @@
 #include <cstring>
 #include <unordered_map>
 
+#include "base/interpreter_id.h"
 #include "interpreter/common/failure.h"
 #include "interpreter/common/host_connection.h"
 #include "interpreter/values/tensor_objects.h"
@@ -15,7 +16,7 @@
 namespace multipy {
 namespace {
 
-constexpr int kFromCpp = -1;
+constexpr InterpreterId kFromCpp = InterpreterId::none();
 
 // libtorch_python's functions, once torch has been imported completely.
 constinit const TorchPython* imported = nullptr;
@@ -108,15 +109,15 @@ const TorchPython* presentTorch() {
   return functions && *functions->variableClass ? functions : nullptr;
 }
 
-// ----------------------------------------------------------------- crossing
-// IValues that are handed over as a whole hold tensors deep inside; those must
-// be crossed too. Objects are copied slot by slot, sharing type (and so code)
+// ----------------------------------------------------------------- transfer
+// IValues that are transferred as a whole hold tensors deep inside; those must
+// be transferred too. Objects are copied slot by slot, sharing type (and so code)
 // and tensor bytes.
-class Crossing {
+class Transfer {
  public:
-  Crossing(int owner, Failure& failure) : owner_(owner), failure_(failure) {}
+  Transfer(InterpreterId owner, Failure& failure) : owner_(owner), failure_(failure) {}
 
-  c10::IValue cross(const c10::IValue& value) {
+  c10::IValue transfer(const c10::IValue& value) {
     if (value.isTensor()) return tensor(value.toTensor());
     if (value.isObject()) return object(value);
     if (value.isFuture()) return future(value);
@@ -131,9 +132,9 @@ class Crossing {
  private:
   c10::IValue tensor(const at::Tensor& given) {
     std::string error;
-    at::Tensor crossed = host()->crossTensor(given, owner_, error);
+    at::Tensor transferred = host()->transferTensor(given, owner_, error);
     if (!error.empty()) conversionFailure(failure_, error);
-    return crossed;
+    return transferred;
   }
 
   c10::IValue object(const c10::IValue& value) {
@@ -145,7 +146,7 @@ class Crossing {
     auto copy =
         c10::ivalue::Object::create(c10::StrongTypePtr(original->compilation_unit(), type), slots);
     copies_.emplace(original.get(), copy);
-    for (std::size_t i = 0; i < slots; i++) copy->setSlot(i, cross(original->getSlot(i)));
+    for (std::size_t i = 0; i < slots; i++) copy->setSlot(i, transfer(original->getSlot(i)));
     return copy;
   }
 
@@ -156,18 +157,18 @@ class Crossing {
     return taken;
   }
 
-  // A Future that is done is made anew with its result crossed; for one that is
+  // A Future that is done is made anew with its result transferred; for one that is
   // not the host keeps code that does so later.
   c10::IValue future(const c10::IValue& value) {
     const auto original = value.toFuture();
     if (!original->completed() || (!original->hasError() && holdsException(original->value())))
-      return host()->linkFuture(host()->context, original, owner_, crossLater);
+      return host()->linkFuture(host()->context, original, owner_, transferLater);
     if (original->hasError()) {
       auto failed = c10::make_intrusive<c10::ivalue::Future>(c10::AnyType::get());
       failed->setError(original->exception_ptr());
       return failed;
     }
-    c10::IValue result = cross(original->value());
+    c10::IValue result = transfer(original->value());
     auto copy = c10::make_intrusive<c10::ivalue::Future>(c10::AnyType::get());
     if (ok()) copy->markCompleted(std::move(result));
     return copy;
@@ -176,7 +177,7 @@ class Crossing {
   c10::IValue tuple(const c10::IValue& value) {
     std::vector<c10::IValue> elements;
     for (const c10::IValue& element : value.toTupleRef().elements())
-      elements.push_back(cross(element));
+      elements.push_back(transfer(element));
     auto type = value.toTupleRef().type();
     if (type->schema()) return c10::ivalue::Tuple::createNamed(std::move(elements), type);
     return c10::ivalue::Tuple::create(std::move(elements));
@@ -185,14 +186,14 @@ class Crossing {
   c10::IValue list(const c10::IValue& value) {
     const auto original = value.toList();
     c10::impl::GenericList copy(original.elementType());
-    for (const c10::IValue& element : original.vec()) copy.push_back(cross(element));
+    for (const c10::IValue& element : original.vec()) copy.push_back(transfer(element));
     return copy;
   }
 
   c10::IValue dict(const c10::IValue& value) {
     const auto original = value.toGenericDict();
     c10::impl::GenericDict copy(original.keyType(), original.valueType());
-    for (const auto& entry : original) copy.insert(cross(entry.key()), cross(entry.value()));
+    for (const auto& entry : original) copy.insert(transfer(entry.key()), transfer(entry.value()));
     return copy;
   }
 
@@ -200,17 +201,17 @@ class Crossing {
   static bool holdsException(const c10::IValue& value) {
     return value.isPyObject() && PyExceptionInstance_Check(value.toPyObjectHolder()->getPyObject());
   }
-  static bool crossLater(const c10::IValue& value, int owner, c10::IValue* result,
-                         std::string& error);
+  static bool transferLater(const c10::IValue& value, InterpreterId owner, c10::IValue* result,
+                            std::string& error);
 
-  int owner_;
+  InterpreterId owner_;
   Failure& failure_;
   std::unordered_map<const void*, c10::IValue> copies_;
 };
 
-// On the housekeeping thread, some time after the crossing that asked for it.
-bool Crossing::crossLater(const c10::IValue& value, int owner, c10::IValue* result,
-                          std::string& error) {
+// On the housekeeping thread, some time after the transfer that asked for it.
+bool Transfer::transferLater(const c10::IValue& value, InterpreterId owner, c10::IValue* result,
+                             std::string& error) {
   const PyGILState_STATE before = PyGILState_Ensure();
   Failure failure;
   if (holdsException(value)) {
@@ -219,7 +220,7 @@ bool Crossing::crossLater(const c10::IValue& value, int owner, c10::IValue* resu
     takePythonError(failure);
   } else {
     guarded(failure, "passing on the result of a Future",
-            [&] { *result = Crossing(owner, failure).cross(value); });
+            [&] { *result = Transfer(owner, failure).transfer(value); });
   }
   PyGILState_Release(before);
   if (failure.kind == Failure::Kind::None) return true;
@@ -280,14 +281,14 @@ PyObject* tensorToPython(const at::Tensor& tensor, Failure& failure) {
   if (!torch) return nullptr;
   if (!tensor.defined()) return Py_NewRef(Py_None);
   std::string error;
-  at::Tensor crossed = host()->crossTensor(tensor, kFromCpp, error);
-  if (!crossed.defined()) {
+  at::Tensor transferred = host()->transferTensor(tensor, kFromCpp, error);
+  if (!transferred.defined()) {
     conversionFailure(failure, std::move(error));
     return nullptr;
   }
   PyObject* object = nullptr;
   guarded(failure, "giving a tensor to Python", [&] {
-    object = tensorObject(*torch, std::move(crossed));
+    object = tensorObject(*torch, std::move(transferred));
     if (!object) takePythonError(failure);
   });
   return object;
@@ -302,9 +303,9 @@ bool isTensor(PyObject* object) {
 
 namespace {
 
-// `cross` gives the tensor inside an object that is one, or says why it cannot.
-template <typename Cross>
-at::Tensor fromObject(PyObject* object, Failure& failure, Cross&& cross) {
+// `move` gives the tensor inside an object that is one, or says why it cannot.
+template <typename Move>
+at::Tensor fromObject(PyObject* object, Failure& failure, Move&& move) {
   if (!knowTensorLayout(presentTorch(), failure)) return {};
   at::Tensor& inside = tensorInside(object);
   if (!inside.defined()) {
@@ -314,22 +315,22 @@ at::Tensor fromObject(PyObject* object, Failure& failure, Cross&& cross) {
     return {};
   }
   std::string error;
-  at::Tensor crossed = cross(inside, error);
-  if (!crossed.defined()) conversionFailure(failure, std::move(error));
-  return crossed;
+  at::Tensor transferred = move(inside, error);
+  if (!transferred.defined()) conversionFailure(failure, std::move(error));
+  return transferred;
 }
 
 }  // namespace
 
 at::Tensor tensorFromPython(PyObject* object, Failure& failure) {
   return fromObject(object, failure, [](const at::Tensor& inside, std::string& error) {
-    return host()->crossTensor(inside, host()->slot, error);
+    return host()->transferTensor(inside, host()->slot, error);
   });
 }
 
 at::Tensor tensorTakenFrom(PyObject* object, Failure& failure) {
   return fromObject(object, failure, [object](at::Tensor& inside, std::string& error) {
-    return host()->takeTensor(inside, object, host()->slot, error);
+    return host()->moveTensor(inside, object, host()->slot, error);
   });
 }
 
@@ -341,11 +342,11 @@ PyObject* torchValueToPython(const c10::IValue& value, Failure& failure) {
   }
   const TorchPython* torch = importedTorch(failure);
   if (!torch) return nullptr;
-  Crossing crossing(kFromCpp, failure);
+  Transfer one(kFromCpp, failure);
   PyObject* object = nullptr;
   guarded(failure, ("giving a " + value.tagKind() + " to Python").c_str(), [&] {
-    const c10::IValue crossed = crossing.cross(value);
-    if (crossing.ok()) object = torch->toPyObject(crossed).pointer;
+    const c10::IValue transferred = one.transfer(value);
+    if (one.ok()) object = torch->toPyObject(transferred).pointer;
   });
   return object && value.isModule() ? scriptModule(object, failure) : object;
 }
@@ -361,8 +362,8 @@ bool torchValueFromPython(PyObject* object, c10::IValue* out, Failure& failure) 
                  [&] {
                    *out = torch->toIValue(object, type, std::nullopt);
                    if (!stateful) return;
-                   Crossing crossing(host()->slot, failure);
-                   *out = crossing.cross(*out);
+                   Transfer one(host()->slot, failure);
+                   *out = one.transfer(*out);
                  }) &&
          failure.kind == Failure::Kind::None;
 }

@@ -1,8 +1,8 @@
 // Tensors, and whatever else of torch has a Python form, between C++ and this
 // interpreter. A tensor that passes gets a fresh TensorImpl over a fresh
-// StorageImpl (the host's crossTensor): a TensorImpl has room for one Python
+// StorageImpl (the host's transferTensor): a TensorImpl has room for one Python
 // object, and one that already has another interpreter's must never be seen here.
-// Only results that nobody else has go out as they are (tensorTakenFrom).
+// Only results that nothing else refers to go out as they are (tensorTakenFrom).
 //
 // torch is imported here when a tensor first comes in, and not before.
 //

@@ -109,7 +109,7 @@ c10::impl::GenericList asList(std::vector<c10::IValue> items) {
 }
 
 bool listFromPython(PyObject* object, c10::IValue* out, Failure& failure) {
-  const CrossingTogether together;
+  const TransferGroup together;
   std::vector<c10::IValue> items;
   if (!itemsFromPython(object, &items, failure)) return false;
   *out = asList(std::move(items));
@@ -131,7 +131,7 @@ std::vector<std::string> tupleFields(PyObject* object) {
 }
 
 bool tupleFromPython(PyObject* object, c10::IValue* out, Failure& failure) {
-  const CrossingTogether together;
+  const TransferGroup together;
   std::vector<c10::IValue> items;
   if (!itemsFromPython(object, &items, failure)) return false;
   const std::vector<std::string> names = tupleFields(object);
@@ -153,7 +153,7 @@ bool isHashableKey(const c10::IValue& key) {
 }
 
 bool dictFromPython(PyObject* object, c10::IValue* out, Failure& failure) {
-  const CrossingTogether together;
+  const TransferGroup together;
   const Depth depth(failure);
   if (!depth) return false;
   // A list of pairs first: converting may run Python code that changes the dict.
@@ -330,7 +330,7 @@ bool fromPython(PyObject* object, c10::IValue* out, Failure& failure) {
 
 namespace {
 
-// A tuple or list, of no subclass, that nobody but us can get at any more: its items can
+// A tuple or list, of no subclass, that no other code can get at any more: its items can
 // be taken out of it.
 bool isOnlyOurSequence(PyObject* object) {
   return (PyTuple_CheckExact(object) || PyList_CheckExact(object)) && Py_REFCNT(object) == 1 &&
@@ -351,7 +351,7 @@ bool itemsTakenFrom(PyObject* sequence, std::vector<c10::IValue>* out, Failure& 
 }
 
 bool sequenceTaken(Reference sequence, c10::IValue* out, Failure& failure) {
-  const CrossingTogether together;
+  const TransferGroup together;
   std::vector<c10::IValue> items;
   if (!itemsTakenFrom(sequence.get(), &items, failure)) return false;
   *out = PyList_Check(sequence.get()) ? c10::IValue(asList(std::move(items)))

@@ -42,7 +42,7 @@ PyObject* complexToPython(c10::complex<double> value, Failure& failure) {
 }
 
 PyObject* anyListToPython(const c10::IValue& value, Failure& failure) {
-  const CrossingTogether together;
+  const TransferGroup together;
   const auto keep = [&](PyObject* item) { return fromNew(item, failure); };
   if (value.isIntList())
     return listToPython(value.toIntVector(), failure,
@@ -76,7 +76,7 @@ Reference namedTupleType(const c10::TupleType& type, Failure& failure) {
 }
 
 PyObject* tupleToPython(const c10::IValue& value, Failure& failure) {
-  const CrossingTogether together;
+  const TransferGroup together;
   const auto& elements = value.toTupleRef().elements();
   auto tuple =
       Reference::take(fromNew(PyTuple_New(static_cast<Py_ssize_t>(elements.size())), failure));
@@ -93,7 +93,7 @@ PyObject* tupleToPython(const c10::IValue& value, Failure& failure) {
 }
 
 PyObject* dictToPython(const c10::IValue& value, Failure& failure) {
-  const CrossingTogether together;
+  const TransferGroup together;
   auto dict = Reference::take(fromNew(PyDict_New(), failure));
   if (!dict) return nullptr;
   for (const auto& entry : value.toGenericDict()) {

@@ -21,6 +21,7 @@
 #include <string_view>
 
 #include "abi/torch_routes.h"
+#include "base/interpreter_id.h"
 
 struct _object;  // PyObject, opaque to the host
 struct dl_phdr_info;
@@ -48,15 +49,15 @@ struct TorchPython {
   c10::IValue (*toIValue)(_object*, const c10::TypePtr&, std::optional<int32_t>);
 };
 
-/// Converts a value that a Future has come to hold, from `owner` (a slot, -1: C++)
+/// Converts a value that a Future has come to hold, from `owner` (none(): C++)
 /// into this interpreter or out of it. With or without this interpreter's GIL, and
 /// with no other. False, and why in `error`, where it cannot cross.
-using CrossValue = bool (*)(const c10::IValue& value, int owner, c10::IValue* result,
-                            std::string& error);
+using TransferValue = bool (*)(const c10::IValue& value, InterpreterId owner, c10::IValue* result,
+                               std::string& error);
 
 struct HostServices {
-  void* context;  // first argument of the functions below
-  int slot;       // this interpreter's number
+  void* context;       // first argument of the functions below
+  InterpreterId slot;  // this interpreter's own
 
   // --- loading (loader/private_space.h); null/false and a message on failure
   void* (*load)(void* context, const char* path, std::string& error);
@@ -65,9 +66,9 @@ struct HostServices {
   const char* (*originalOf)(void* context, const char* copy);
   int (*eachObject)(void* context, int (*use)(dl_phdr_info*, std::size_t, void*), void* data);
 
-  // --- threads: which interpreter the calling thread is in (-1: none)
-  int (*current)();
-  void (*setCurrent)(int slot);
+  // --- threads: which interpreter the calling thread is in
+  InterpreterId (*current)();
+  void (*setCurrent)(InterpreterId slot);
 
   // --- the thread that started this interpreter and will end it
   /// Runs `task` there and waits for it; call it without this interpreter's GIL. In the
@@ -131,28 +132,28 @@ struct HostServices {
   /// Null until libtorch_python is loaded in this interpreter.
   const TorchPython* (*torchPython)(void* context);
   /// A tensor crosses the boundary: a fresh TensorImpl over a fresh StorageImpl
-  /// on the same bytes. `owner` is the slot it comes from, -1 for C++. On refusal
+  /// on the same bytes. `owner` is where it comes from, none() for C++. On refusal
   /// gives an undefined tensor and says why in `error`.
-  at::Tensor (*crossTensor)(const at::Tensor& tensor, int owner, std::string& error);
+  at::Tensor (*transferTensor)(const at::Tensor& tensor, InterpreterId owner, std::string& error);
   // --- torch.Tensor objects to which the caller alone has a reference (with the GIL).
   // `inside` is the object's tensor; it is undefined where it has gone.
-  /// Like crossTensor. The tensor itself goes over, if nobody else has it or its bytes.
-  at::Tensor (*takeTensor)(at::Tensor& inside, const _object* object, int owner,
+  /// Like transferTensor. The tensor itself goes over, if nothing else refers to it or its bytes.
+  at::Tensor (*moveTensor)(at::Tensor& inside, const _object* object, InterpreterId owner,
                            std::string& error);
   /// Gives the tensor up, if that frees no bytes. False: nothing has been done.
   bool (*dropTensor)(at::Tensor& inside, const _object* object);
-  /// Puts a tensor that has just crossed into an object from which one has gone. False,
+  /// Puts a tensor that has just been transferred into an object from which one has gone. False,
   /// and nothing done, for a kind of tensor that needs another type of object.
-  bool (*putTensor)(at::Tensor& crossed, at::Tensor& inside, _object* object);
+  bool (*putTensor)(at::Tensor& transferred, at::Tensor& inside, _object* object);
   /// Between the two, tensors that cross on this thread and have a storage in common
   /// keep it in common. May be nested.
-  void (*openCrossing)();
-  void (*closeCrossing)();
+  void (*beginTransferGroup)();
+  void (*endTransferGroup)();
   /// A Future to stand for `original`, which is not completed, on the other side:
-  /// from this interpreter (`owner` is its slot) in C++, or from C++ (-1) here.
+  /// from this interpreter (`owner` is its slot) in C++, or from C++ (none()) here.
   c10::intrusive_ptr<c10::ivalue::Future> (*linkFuture)(
-      void* context, const c10::intrusive_ptr<c10::ivalue::Future>& original, int owner,
-      CrossValue cross);
+      void* context, const c10::intrusive_ptr<c10::ivalue::Future>& original, InterpreterId owner,
+      TransferValue transfer);
   /// Where redirected symbols of private torch libraries go.
   const TorchRoutes* routes;
 };

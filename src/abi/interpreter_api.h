@@ -58,7 +58,7 @@ struct Failure {
 /// A Python object as bytes and shared storages.
 struct Pickled {
   std::string bytes;
-  /// One byte tensor per storage, already crossed: it aliases the original's
+  /// One byte tensor per storage, already transferred: it aliases the original's
   /// memory and belongs to C++.
   std::vector<at::Tensor> storages;
   /// TorchScript modules in it, as values that belong to C++.
@@ -104,7 +104,7 @@ struct InterpreterApi {
 
   // --- life: called once each, by one and the same thread (the owner thread)
   bool (*initialize)(const InterpreterConfig&, Failure&);
-  /// Runs atexit, waits for non-daemon threads, and finalises. Nobody may be in, or
+  /// Runs atexit, waits for non-daemon threads, and finalises. No thread may be in, or
   /// enter, this interpreter from now on.
   void (*finalize)();
   /// Threads started by Python that still exist (daemon threads do not end with
@@ -139,7 +139,7 @@ struct InterpreterApi {
   void (*release)();
   /// Does the calling thread hold this interpreter's GIL?
   bool (*holdsGil)();
-  /// Did nobody hold the GIL just now?
+  /// Did no thread hold the GIL just now?
   bool (*gilIsFree)();
   /// The same as acquire and release for a call that shares the interpreter with a much
   /// longer one, and shall not wait for it. One such call at a time.
@@ -181,7 +181,7 @@ struct InterpreterApi {
   bool (*argumentNames)(Handle callable, std::vector<std::string>* out, Failure&);
 };
 
-inline constexpr uint32_t kInterpreterApiVersion = 8;
+inline constexpr uint32_t kInterpreterApiVersion = 9;
 inline constexpr const char* kInterpreterApiSymbol = "multipy_interpreter_api";
 using GetInterpreterApi = const InterpreterApi* (*)();
 

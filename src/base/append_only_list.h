@@ -1,5 +1,5 @@
 // A list that only grows. Who reads it takes no lock: it may be a child of fork(), where
-// nobody is left to give one back.
+// no thread is left to give one back.
 //
 // Threads: one adds at a time; any number read meanwhile.
 #pragma once

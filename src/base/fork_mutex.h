@@ -1,7 +1,7 @@
 // Mutexes that the child of a fork finds unlocked.
 //
 // Such a child has one thread. A mutex that another thread held when Python code called
-// os.fork() is held for ever there, and what it guards may be half changed. So whoever
+// os.fork() is held for ever there, and what it guards may be half changed. So a thread that
 // forks takes all of these first and gives them back after; the child makes them anew,
 // since glibc tells by the thread's number whose some kinds of mutex are, and the number
 // is another one there.
@@ -30,7 +30,7 @@ class ForkLock {
 
   /// Just before and after the process forks.
   static void takeAll() {
-    ForkLock* wanted = nullptr;  // somebody else had it
+    ForkLock* wanted = nullptr;  // another thread had it
     while (!tryAllBut(wanted)) {
     }
   }

@@ -33,7 +33,7 @@ struct Edits {
   /// What $ORIGIN becomes in RPATH, RUNPATH and NEEDED; empty: it stays.
   std::string origin{};
   /// Asked for each *undefined* symbol name; a non-empty answer is its new
-  /// name. The symbol loses its version requirement, since it is now somebody else's.
+  /// name. The symbol loses its version requirement, since it is another library's now.
   std::function<std::string(std::string_view)> renameUndefined{};
   /// *Defined* symbols that are called through the library's own PLT and shall
   /// be found elsewhere: old → new. The definition is no longer found by name.

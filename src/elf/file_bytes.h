@@ -2,7 +2,7 @@
 // metadata are asked for, only the pages that hold metadata are touched.
 //
 // The mapping is private and read-only. As with the dynamic linker's own
-// mappings, truncating the file in place meanwhile is an error of whoever does
+// mappings, truncating the file in place meanwhile is an error of the program that does
 // it (the reader gets SIGBUS); replacing it, as package managers do, is not.
 #pragma once
 

@@ -24,7 +24,7 @@ void withdrawDefinition(Elf64_Sym& entry) {
   entry.st_other = STV_DEFAULT;  // a protected one would bind to itself again
   entry.st_info = withBinding(entry.st_info, STB_GLOBAL);
   // The type decides nothing in a reference, but an indirect function that is
-  // nowhere would puzzle whoever reads the table.
+  // nowhere would puzzle readers of the table.
   if (ELF64_ST_TYPE(entry.st_info) == STT_GNU_IFUNC)
     entry.st_info = static_cast<uint8_t>(ELF64_ST_INFO(STB_GLOBAL, STT_FUNC));
 }

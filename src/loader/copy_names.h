@@ -4,7 +4,7 @@
 // A look-up takes no lock. The loading lock may be held for seconds while copies are
 // made; a thread in a static initialiser of the host, or that walks over all libraries,
 // holds glibc's lock while another one holds the loading lock and waits for glibc's; and
-// in a child of fork() nobody is left to give a lock back.
+// in a child of fork() no thread is left to give a lock back.
 //
 // Threads: all members from any thread.
 #pragma once

@@ -5,10 +5,10 @@
 //     libfoo.so                 the copy, under its original's name for gdb and perf
 //     verified                  its digest, and its stamp when that was last right
 //
-// An entry appears by one rename of its directory, so nobody ever sees half of
+// An entry appears by one rename of its directory, so no process ever sees half of
 // one, and of several writers the first wins; the others take what it made.
 // While a process replaces an entry it holds a lock (flock) on the directory
-// above it, so that nobody throws away what another one has just repaired. An
+// above it, so that no process throws away what another one has just repaired. An
 // entry in tmp/ is locked by its writer; one whose lock is free was left by a
 // crash and is swept when the cache is next opened. Kernels drop such locks when
 // a process ends, however it ends.
@@ -317,7 +317,7 @@ std::shared_ptr<CachedCopy> DiskCopies::get(const std::string& key, const std::s
   const std::string digest = base::Blake2b::digest(key);
   const auto path = directory_ / digest.substr(0, 2) / digest / fileName;
   std::string why;
-  // Opened anew each time: somebody may have removed the directory meanwhile.
+  // Opened anew each time: the directory may have been removed meanwhile.
   base::FileDescriptor cache = openTrusted(directory_, why);
   if (cache) {
     markInUse(cache.get(), digest);  // before it is looked at, so that it cannot go behind that

@@ -3,7 +3,10 @@
 #include <elf.h>
 
 #include <algorithm>
-#include <array>
+#include <iterator>
+#include <span>
+#include <string>
+#include <string_view>
 
 #include "base/blake2b.h"
 #include "multipy/runtime/Exception.h"
@@ -11,70 +14,19 @@
 namespace multipy::loader {
 namespace {
 
-/// The dynamic loader; what reads, changes or hands on environment variables; what has its
-/// result in a variable of the process (interpreter/libc/static_results.h); what leaves the
-/// process a function to be called later, when the library may be gone; and what starts
-/// threads (the last is std::thread's).
-constexpr std::array<std::string_view, 54> kReplaced = {
-    "dlopen",
-    "dlsym",
-    "dladdr",
-    "dl_iterate_phdr",
-    "dlerror",
-    "dlclose",
-    "getenv",
-    "secure_getenv",
-    "setenv",
-    "putenv",
-    "unsetenv",
-    "clearenv",
-    "localtime",
-    "gmtime",
-    "asctime",
-    "ctime",
-    "strtok",
-    "getpwnam",
-    "getpwuid",
-    "setpwent",
-    "getpwent",
-    "endpwent",
-    "getgrnam",
-    "getgrgid",
-    "setgrent",
-    "getgrent",
-    "endgrent",
-    "getservbyname",
-    "getservbyport",
-    "getprotobyname",
-    "getprotobynumber",
-    "gethostbyname",
-    "gethostbyaddr",
-    "getmntent",
-    "setutent",
-    "getutent",
-    "endutent",
-    "setutxent",
-    "getutxent",
-    "endutxent",
-    "execv",
-    "execvp",
-    "execl",
-    "execlp",
-    "system",
-    "__cxa_atexit",
-    "__cxa_finalize",
-    "pthread_key_create",
-    "pthread_key_delete",
-    "__register_atfork",
-    "sigaction",
-    "signal",
-    "pthread_create",
-    "_ZNSt6thread15_M_start_threadESt10unique_ptrINS_6_StateESt14default_deleteIS1_EEPFvvE"};
+// Of the rows of c_functions.def, those that private libraries find.
+#define MULTIPY_FOR_LIBPYTHON(name)
+#define MULTIPY_FOR_PRIVATE_LIBRARIES(name) #name,
+#define MULTIPY_FOR_BOTH(name) #name,
+#define MULTIPY_C_FUNCTION(name, callers) MULTIPY_FOR_##callers(name)
+constexpr std::string_view kReplaced[] = {
+#include "loader/c_functions.def"
+};
 
 }  // namespace
 
 std::string InterpreterNames::replacementOf(std::string_view name) {
-  if (std::find(kReplaced.begin(), kReplaced.end(), name) == kReplaced.end()) return {};
+  if (std::ranges::find(kReplaced, name) == std::end(kReplaced)) return {};
   return "multipy_" + std::string(name);
 }
 

@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 
+#include "base/interpreter_id.h"
 #include "elf/shared_object.h"
 
 namespace multipy::loader {
@@ -28,17 +29,18 @@ class LibraryAdapter {
   virtual Renames renames(const elf::SharedObject& library) = 0;
 
   /// Before the private copy of `original` is given to dlopen in `slot`.
-  virtual void beforeLoad(int slot, const std::filesystem::path& original) = 0;
+  virtual void beforeLoad(InterpreterId slot, const std::filesystem::path& original) = 0;
   /// After dlopen: also when it failed, then with a null handle. Called once
   /// per dlopen call that beforeLoad announced.
-  virtual void afterLoad(int slot, const std::filesystem::path& original, void* handle) = 0;
+  virtual void afterLoad(InterpreterId slot, const std::filesystem::path& original,
+                         void* handle) = 0;
 
   /// A private library has been mapped at [begin, end) for `slot` (each DSO
   /// once: the one asked for and every private one it brought along).
-  virtual void mapped(int slot, const void* begin, const void* end) = 0;
+  virtual void mapped(InterpreterId slot, const void* begin, const void* end) = 0;
   /// The space in `slot` has been unloaded: what mapped() said of it is over,
   /// also where glibc could not unload all.
-  virtual void unmapped(int slot) = 0;
+  virtual void unmapped(InterpreterId slot) = 0;
 };
 
 }  // namespace multipy::loader

@@ -11,6 +11,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/interpreter_id.h"
 #include "loader/load_errors.h"
 #include "loader/loaded_objects.h"
 #include "loader/shared_pages.h"
@@ -54,8 +55,8 @@ void makeRoom(std::vector<Element>& elements, std::size_t more) {
 
 }  // namespace
 
-LibraryLoader::LibraryLoader(int slot, std::shared_ptr<CopyCache> cache, LibraryAdapter* adapter,
-                             CopyNames& copyNames)
+LibraryLoader::LibraryLoader(InterpreterId slot, std::shared_ptr<CopyCache> cache,
+                             LibraryAdapter* adapter, CopyNames& copyNames)
     : slot_(slot), cache_(std::move(cache)), adapter_(adapter), copyNames_(copyNames) {
   names_.label = process_.occupy(slot);
   try {

@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "base/append_only_list.h"
+#include "base/interpreter_id.h"
 #include "loader/copy_cache.h"
 #include "loader/copy_names.h"
 #include "loader/copy_plan.h"
@@ -35,7 +36,7 @@ namespace multipy::loader {
 
 class LibraryLoader {
  public:
-  LibraryLoader(int slot, std::shared_ptr<CopyCache> cache, LibraryAdapter* adapter,
+  LibraryLoader(InterpreterId slot, std::shared_ptr<CopyCache> cache, LibraryAdapter* adapter,
                 CopyNames& copyNames);
   /// Gives the slot back; what is still mapped is left alone.
   ~LibraryLoader();
@@ -77,7 +78,7 @@ class LibraryLoader {
   void rememberNeeded(Library& library);
   std::size_t countMapped() const noexcept;
 
-  const int slot_;
+  const InterpreterId slot_;
   const std::shared_ptr<CopyCache> cache_;
   LibraryAdapter* const adapter_;
   CopyNames& copyNames_;

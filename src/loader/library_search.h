@@ -3,7 +3,7 @@
 // ld.so does the loading, but whether a library is private has to be known
 // before it does. So this follows its rules (ld.so(8), glibc's elf/dl-load.c),
 // for one requesting library:
-//   1. DT_RPATH of the requester, of whoever loaded it, and so on up, then of
+//   1. DT_RPATH of the requester, of the object that loaded it, and so on up, then of
 //      the program; only if the requester has no DT_RUNPATH
 //   2. LD_LIBRARY_PATH as it was when the search was made
 //   3. DT_RUNPATH of the requester

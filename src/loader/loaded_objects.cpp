@@ -18,7 +18,7 @@ std::filesystem::path fileLoadedAs(const std::string& name) {
   link_map* map = nullptr;
   std::filesystem::path file;
   if (::dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0 && map->l_name[0] == '/') file = map->l_name;
-  ::dlclose(handle);  // the count that dlopen added; whoever loaded it keeps it
+  ::dlclose(handle);  // the count that dlopen added; what loaded it keeps it
   return file;
 }
 

@@ -5,6 +5,7 @@
 #include <new>
 
 #include "base/blake2b.h"
+#include "base/interpreter_id.h"
 #include "base/keep_forever.h"
 #include "loader/shared_pages.h"
 #include "multipy/runtime/Exception.h"
@@ -72,24 +73,26 @@ const LibraryAdapter::Renames& LoadingProcess::renames(LibraryAdapter& adapter,
   return renames_.emplace(key, adapter.renames(*contents)).first->second;
 }
 
-std::string LoadingProcess::occupy(int slot) {
-  if (slot < 0) {
-    throw runtime::InvalidArgument("a private space was asked for in slot " + std::to_string(slot) +
-                                   "; slots are numbers from 0 on");
+std::string LoadingProcess::occupy(InterpreterId slot) {
+  if (slot == InterpreterId::none()) {
+    throw runtime::InvalidArgument("a private space was asked for in slot " +
+                                   std::to_string(slot.number()) +
+                                   "; expected an interpreter's, or the resident copy's");
   }
   Slot& entry = slots_[slot];
   if (entry.taken) {
     throw runtime::InvalidArgument(
-        "a private space was asked for in slot " + std::to_string(slot) +
+        "a private space was asked for in slot " + std::to_string(slot.number()) +
         ", which another living space has; two would share their copies");
   }
-  std::string label = std::to_string(slot);
+  std::string label = std::to_string(slot.number());
   if (entry.generation > 0) label += "." + std::to_string(entry.generation);
   entry.taken = true;
   return label;
 }
 
-void LoadingProcess::vacate(int slot, std::vector<std::shared_ptr<CachedCopy>> residue) noexcept {
+void LoadingProcess::vacate(InterpreterId slot,
+                            std::vector<std::shared_ptr<CachedCopy>> residue) noexcept {
   Slot& entry = slots_.find(slot)->second;
   entry.taken = false;
   if (residue.empty()) return;

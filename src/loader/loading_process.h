@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/interpreter_id.h"
 #include "loader/copy_cache.h"
 #include "loader/interpreter_names.h"
 #include "loader/library_adapter.h"
@@ -49,8 +50,8 @@ class LoadingProcess {
   /// Whether this is such a child. What is loaded stays as it is there.
   bool isLost() const noexcept { return lost_; }
   /// Just before this thread forks. What is only locked inside of this lock (the caches and
-  /// names of copies, the adapter) is nobody's then either, so a child may load. Whoever has
-  /// it is waited for, since a load ends by itself, but only for `patience`: a static
+  /// names of copies, the adapter) is no other thread's then either, so a child may load. A thread
+  /// that has it is waited for, since a load ends by itself, but only for `patience`: a static
   /// initialiser may be waiting for the GIL that this thread has. False: it was not to be had.
   bool lockForFork(std::chrono::milliseconds patience);
   /// After it; `locked`: what the other has returned.
@@ -66,10 +67,10 @@ class LoadingProcess {
   // --- slots
   /// Takes `slot` for a space and gives its label (SpaceNames::label).
   /// Throws InvalidArgument if the slot is taken or negative.
-  std::string occupy(int slot);
+  std::string occupy(InterpreterId slot);
   /// Gives it back. `residue`: copies of the space that are still mapped; they
   /// stay valid for ever and later spaces in this slot get another label.
-  void vacate(int slot, std::vector<std::shared_ptr<CachedCopy>> residue) noexcept;
+  void vacate(InterpreterId slot, std::vector<std::shared_ptr<CachedCopy>> residue) noexcept;
 
  private:
   struct Slot {
@@ -81,7 +82,7 @@ class LoadingProcess {
   LibraryCatalogue catalogue_;
   std::map<std::string, std::shared_ptr<const Payload>> payloads_;
   std::map<std::pair<LibraryAdapter*, FileIdentity>, LibraryAdapter::Renames> renames_;
-  std::map<int, Slot> slots_;
+  std::map<InterpreterId, Slot> slots_;
   std::vector<std::shared_ptr<CachedCopy>> residue_;
 };
 

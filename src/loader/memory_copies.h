@@ -1,5 +1,5 @@
 // Copies without a directory: sealed memory files (memfd_create), which dlopen
-// reaches as /proc/self/fd/N. Nobody can change a sealed file, not even we.
+// reaches as /proc/self/fd/N. A sealed file cannot be changed, not even by us.
 //
 // Threads: all members from any thread.
 #pragma once

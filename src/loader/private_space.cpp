@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/interpreter_id.h"
 #include "loader/c_api_names.h"
 #include "loader/copy_names.h"
 #include "loader/interpreter_names.h"
@@ -32,8 +33,8 @@ void* lookUp(void* handle, const char* name) {
 }  // namespace
 
 struct PrivateSpace::State {
-  State(int slot, std::shared_ptr<const IsolationPolicy> policy, std::shared_ptr<CopyCache> cache,
-        LibraryAdapter* adapter)
+  State(InterpreterId slot, std::shared_ptr<const IsolationPolicy> policy,
+        std::shared_ptr<CopyCache> cache, LibraryAdapter* adapter)
       : slot(slot),
         graph(std::move(policy), process().catalogue()),
         loader(slot, std::move(cache), adapter, copyNames) {}
@@ -47,19 +48,19 @@ struct PrivateSpace::State {
   bool isOwn(const void* address) const;
   void* programSymbol(const char* name, const void* caller) const;
 
-  const int slot;
+  const InterpreterId slot;
   CopyNames copyNames;  // locks itself
   LibraryGraph graph;   // guarded by the loading lock, as are the rest
   LibraryLoader loader;
   int depth = 0;  // loads under way: static initialisers may load, too
   bool unloaded = false;
   void* interpreter = nullptr;  // set once, before any other use
-  const Requester nobody;       // code that is not in one of our libraries
+  const Requester notOurs;      // code that is not in one of our libraries
 };
 
 // --- life
 
-PrivateSpace::PrivateSpace(int slot, std::shared_ptr<const IsolationPolicy> policy,
+PrivateSpace::PrivateSpace(InterpreterId slot, std::shared_ptr<const IsolationPolicy> policy,
                            std::shared_ptr<CopyCache> cache, LibraryAdapter* adapter) {
   if (!policy || !cache) {
     throw runtime::InvalidArgument("a private space needs an isolation policy and a copy cache");
@@ -77,14 +78,14 @@ PrivateSpace::~PrivateSpace() {
   state_.reset();
 }
 
-int PrivateSpace::slot() const noexcept { return state_->slot; }
+InterpreterId PrivateSpace::slot() const noexcept { return state_->slot; }
 
 std::vector<LoadedLibrary> PrivateSpace::loaded() const { return state_->loader.history(); }
 
 void* PrivateSpace::loadInterpreter(std::span<const std::byte> payload) {
   const LoadingLock lock = process().lock();
   if (state_->interpreter || state_->unloaded) {
-    throw runtime::InternalError("slot " + std::to_string(state_->slot) +
+    throw runtime::InternalError("slot " + std::to_string(state_->slot.number()) +
                                  ": libinterpreter.so was loaded before; expected once per space");
   }
   return state_->interpreter = state_->loader.openInterpreter(payload);
@@ -105,7 +106,7 @@ std::size_t PrivateSpace::unload() {
 void PrivateSpace::State::requireInterpreter(const std::string& wanted) const {
   if (interpreter && !unloaded) return;
   throw runtime::LoadError(
-      wanted + ": cannot load into slot " + std::to_string(slot) + ": " +
+      wanted + ": cannot load into slot " + std::to_string(slot.number()) + ": " +
       (unloaded ? "it has been unloaded" : "its interpreter is not loaded yet"));
 }
 
@@ -142,14 +143,14 @@ void* PrivateSpace::State::openLoaded(const std::string& name, const Requester& 
   if (library && library->handle) return library->handle;
   if (library && library->isPrivate()) return nullptr;
   void* handle = ::dlopen(library ? library->file.c_str() : name.c_str(), flags);
-  if (handle) ::dlclose(handle);  // whoever loaded it keeps it
+  if (handle) ::dlclose(handle);  // what loaded it keeps it
   return handle;
 }
 
 const Requester& PrivateSpace::State::requesterAt(const void* caller) {
   const link_map* object = objectAt(caller);
   const Library* library = object ? graph.libraryOfCopy(object->l_name) : nullptr;
-  return library ? library->requester : nobody;
+  return library ? library->requester : notOurs;
 }
 
 void* PrivateSpace::State::openByName(const std::string& name, const Requester& requester,
@@ -162,7 +163,7 @@ void* PrivateSpace::State::openByName(const std::string& name, const Requester& 
   return handle;
 }
 
-/// What somebody has found in /proc/self/maps, as threadpoolctl does.
+/// What code has found in /proc/self/maps, as threadpoolctl does.
 void* PrivateSpace::State::openCopy(const std::string& path, int flags) {
   if (copyNames.original(path.c_str())) {
     void* const handle = ::dlopen(path.c_str(), flags | RTLD_NOLOAD);

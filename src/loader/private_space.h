@@ -18,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "base/interpreter_id.h"
 #include "loader/copy_cache.h"
 #include "loader/isolation_policy.h"
 #include "loader/library_adapter.h"
@@ -32,7 +33,7 @@ class PrivateSpace {
   /// `slot` names the interpreter: it is part of every soname of this space
   /// (and so of its cache keys), since two live spaces may not share a slot.
   /// `adapter` may be null and must outlive the space.
-  PrivateSpace(int slot, std::shared_ptr<const IsolationPolicy> policy,
+  PrivateSpace(InterpreterId slot, std::shared_ptr<const IsolationPolicy> policy,
                std::shared_ptr<CopyCache> cache, LibraryAdapter* adapter);
   /// Forgets the libraries without unloading them; see unload().
   ~PrivateSpace();
@@ -59,7 +60,7 @@ class PrivateSpace {
   /// (its RPATH/RUNPATH, LD_LIBRARY_PATH, ld.so.cache, defaults); null means
   /// "this program", answered with the interpreter's handle. RTLD_GLOBAL makes a
   /// private library, and those it needs, known to private libraries that are opened
-  /// later, and to nobody else. Throws LoadError with ld.so-like text; with
+  /// later, and to no others. Throws LoadError with ld.so-like text; with
   /// RTLD_NOLOAD, null means that it is not loaded. The handle remains the
   /// space's, which closes it in unload(): dlclose() of private code has nothing
   /// to do.
@@ -76,7 +77,7 @@ class PrivateSpace {
   const char* originalOf(const char* copy) const;
 
   /// dl_iterate_phdr() as called by private code: without the copies of other spaces, and
-  /// this one's by their originals' names. Whoever looks for libraries to change something
+  /// this one's by their originals' names. Code that looks for libraries to change something
   /// in them (threadpoolctl: the number of OpenBLAS's threads) finds its interpreter's.
   int eachObject(int (*use)(dl_phdr_info*, std::size_t, void*), void* data) const;
 
@@ -90,7 +91,7 @@ class PrivateSpace {
   /// copies that remain loaded (0 when all could be unloaded).
   std::size_t unload();
 
-  int slot() const noexcept;
+  InterpreterId slot() const noexcept;
 
   /// What has been loaded through this space so far, in order.
   std::vector<LoadedLibrary> loaded() const;

@@ -28,7 +28,7 @@ bool hasTextRelocations(const elf::SharedObject& object) {
   return object.has(DT_TEXTREL) || (object.dynamicValue(DT_FLAGS).value_or(0) & DF_TEXTREL);
 }
 
-// --- which pages somebody has written into
+// --- which pages have been written into
 
 class WrittenPages {
  public:

@@ -8,7 +8,7 @@
 // any other program that has this library loaded. Nothing else changes: to ld.so,
 // gdb and dladdr() the library is still the copy.
 //
-// Left as they are: pages that somebody has written into since they were mapped (a
+// Left as they are: pages that have been written into since they were mapped (a
 // debugger its breakpoints, code that patches itself, ld.so its text relocations),
 // which the kernel tells in /proc/self/pagemap; and all of a library whose original
 // is no longer the file that the copy was made of.
@@ -33,7 +33,7 @@ namespace multipy::loader {
 std::vector<elf::FileRange> sharableRanges(const elf::SharedObject& original);
 
 /// Maps `ranges` of the loaded object that was opened as `copy` from `original`, if
-/// that is still the file of this identity (empty: nobody but us can have changed it).
+/// that is still the file of this identity (empty: no other process can have changed it).
 /// The number of bytes that are shared now; less than all where the system does not
 /// let us (a file that cannot be read or run from, no mappings left).
 std::size_t sharePages(const std::string& copy, const std::vector<elf::FileRange>& ranges,

@@ -1,7 +1,7 @@
 // Directories that only this user can change.
 //
 // A library that we load is code that we run, so the directory it lies in, and
-// every directory above it, must not be open to others: whoever may write in
+// every directory above it, must not be open to others: who may write in
 // one of them may put another file in our path's place.
 #pragma once
 

@@ -38,7 +38,7 @@ class CodeCache {
     std::size_t texts, bytes;
     uint64_t found;  // how many times find() was true
   };
-  /// Waits for whoever is in a shard.
+  /// Waits for a thread that is in a shard.
   Counts counts() const;
 
  private:

@@ -2,7 +2,6 @@
 
 #include <pthread.h>
 
-#include <array>
 #include <chrono>
 #include <condition_variable>
 #include <exception>
@@ -15,6 +14,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/per_interpreter.h"
 #include "multipy/runtime/Exception.h"
 #include "process/forked_child.h"
 #include "process/ownership.h"
@@ -99,7 +99,7 @@ namespace {
 // A queue and the thread that empties it.
 class Worker {
  public:
-  explicit Worker(int slot) : slot_(slot), thread_([this] { work(); }) {}
+  explicit Worker(InterpreterId slot) : slot_(slot), thread_([this] { work(); }) {}
   ~Worker() { stop(); }
 
   bool post(Task& task) noexcept {
@@ -130,7 +130,7 @@ class Worker {
  private:
   void work() {
     // What comes after "multipy-" must fit into the 15 characters Linux keeps.
-    ::pthread_setname_np(::pthread_self(), ("multipy-" + std::to_string(slot_)).c_str());
+    ::pthread_setname_np(::pthread_self(), ("multipy-" + std::to_string(slot_.number())).c_str());
     here = this;
     Ownership::setCurrent(slot_);
     std::unique_lock guard(lock_);
@@ -148,7 +148,7 @@ class Worker {
 
   static constinit thread_local const Worker* here;  // whose thread this is
 
-  const int slot_;
+  const InterpreterId slot_;
   std::mutex lock_;
   std::condition_variable changed_;
   TaskQueue tasks_;        // guarded by lock_
@@ -174,32 +174,33 @@ struct Place {
 };
 
 // Never destroyed: drops happen until the very end of the process.
-std::array<Place, kMaxInterpreters>& places() {
-  static auto* const all = new std::array<Place, kMaxInterpreters>;
+PerInterpreter<Place>& places() {
+  static auto* const all = new PerInterpreter<Place>;
   return *all;
 }
 
-Place& place(int slot, const char* doing) {
-  if (slot < 0 || slot >= kMaxInterpreters)
-    throw runtime::InvalidArgument(std::string(doing) + ": slot is " + std::to_string(slot) +
-                                   ", expected 0 to " + std::to_string(kMaxInterpreters - 1));
+Place& place(InterpreterId slot, const char* doing) {
+  if (!slot.isInterpreter())
+    throw runtime::InvalidArgument(std::string(doing) + ": slot is " +
+                                   std::to_string(slot.number()) + ", expected 0 to " +
+                                   std::to_string(InterpreterId::kMost - 1));
   return places()[slot];
 }
 
-bool post(std::shared_ptr<Worker> Place::*which, int slot, Task& task) noexcept {
-  if (slot < 0 || slot >= kMaxInterpreters || inForkedChild()) return false;
+bool post(std::shared_ptr<Worker> Place::*which, InterpreterId slot, Task& task) noexcept {
+  if (!slot.isInterpreter() || inForkedChild()) return false;
   const auto worker = places()[slot].current(which);
   return worker && worker->post(task);
 }
 
-bool post(std::shared_ptr<Worker> Place::*which, int slot, Function function) {
+bool post(std::shared_ptr<Worker> Place::*which, InterpreterId slot, Function function) {
   auto task = std::make_unique<PostedFunction>(std::move(function));
   if (!post(which, slot, *task)) return false;
   task.release();  // NOLINT: it deletes itself
   return true;
 }
 
-void run(std::shared_ptr<Worker> Place::*which, int slot, const char* doing,
+void run(std::shared_ptr<Worker> Place::*which, InterpreterId slot, const char* doing,
          const Function& function) {
   Place& entry = place(slot, doing);
   const auto worker = inForkedChild() ? nullptr : entry.current(which);
@@ -207,17 +208,18 @@ void run(std::shared_ptr<Worker> Place::*which, int slot, const char* doing,
 
   WaitedFor task(function);
   if (!worker || !worker->post(task))
-    throw runtime::HandleError("interpreter " + std::to_string(slot) +
+    throw runtime::HandleError("interpreter " + std::to_string(slot.number()) +
                                " is gone: its thread has ended");
   task.wait();
 }
 
-std::shared_ptr<Worker> startWorker(int slot) {
+std::shared_ptr<Worker> startWorker(InterpreterId slot) {
   try {
     return std::make_shared<Worker>(slot);
   } catch (const std::system_error& error) {
     throw runtime::EnvironmentError(
-        "starting the threads of interpreter " + std::to_string(slot) + ": " + error.what() +
+        "starting the threads of interpreter " + std::to_string(slot.number()) + ": " +
+        error.what() +
         "; each interpreter needs two of its own: raise the limit on threads (`ulimit -u`, "
         "pids.max of the program's cgroup, kernel.threads-max), or make fewer interpreters");
   }
@@ -225,29 +227,29 @@ std::shared_ptr<Worker> startWorker(int slot) {
 
 }  // namespace
 
-Incarnation incarnation(int slot) noexcept {
-  if (slot < 0 || slot >= kMaxInterpreters) return {kNone, 0};
+Incarnation incarnation(InterpreterId slot) noexcept {
+  if (!slot.isInterpreter()) return {InterpreterId::none(), 0};
   return {slot, Ownership::instance().generation(slot)};
 }
 
 DropPermit::DropPermit(Incarnation owner) {
-  if (owner.slot < 0 || owner.slot >= kMaxInterpreters) return;
+  if (!owner.slot.isInterpreter()) return;
   Place& entry = places()[owner.slot];
-  const bool inChild = inForkedChild();  // where nobody ends an interpreter
+  const bool inChild = inForkedChild();  // where no interpreter is ended
   if (!inChild) lock_ = std::shared_lock(entry.drops);
   granted_ = entry.open && entry.generation == owner.generation &&
              (!inChild || Ownership::instance().current() == owner.slot);
   if (!granted_) lock_ = {};
 }
 
-void startInterpreterThreads(int slot) {
+void startInterpreterThreads(InterpreterId slot) {
   inForkedChild();  // children from now on are known as such
   Place& entry = place(slot, "starting an interpreter's threads");
   {
     const std::lock_guard guard(entry.lock);
     if (entry.worker)
-      throw runtime::InternalError("starting the threads of interpreter " + std::to_string(slot) +
-                                   ": they run already");
+      throw runtime::InternalError("starting the threads of interpreter " +
+                                   std::to_string(slot.number()) + ": they run already");
     auto owner = startWorker(slot);
     entry.worker = startWorker(slot);
     entry.owner = std::move(owner);
@@ -257,31 +259,33 @@ void startInterpreterThreads(int slot) {
   entry.open = true;
 }
 
-bool postHousekeeping(int slot, Task& task) noexcept { return post(&Place::worker, slot, task); }
+bool postHousekeeping(InterpreterId slot, Task& task) noexcept {
+  return post(&Place::worker, slot, task);
+}
 
-bool postHousekeeping(int slot, std::function<void()> task) {
+bool postHousekeeping(InterpreterId slot, std::function<void()> task) {
   return post(&Place::worker, slot, std::move(task));
 }
 
-bool postToOwner(int slot, std::function<void()> task) {
+bool postToOwner(InterpreterId slot, std::function<void()> task) {
   return post(&Place::owner, slot, std::move(task));
 }
 
-void runHousekeeping(int slot, const std::function<void()>& task) {
+void runHousekeeping(InterpreterId slot, const std::function<void()>& task) {
   run(&Place::worker, slot, "running a task on a housekeeping thread", task);
 }
 
-void runOwner(int slot, const std::function<void()>& task) {
+void runOwner(InterpreterId slot, const std::function<void()>& task) {
   run(&Place::owner, slot, "running a task on an interpreter's own thread", task);
 }
 
-void pauseHousekeeping(int slot, std::chrono::milliseconds atMost) {
+void pauseHousekeeping(InterpreterId slot, std::chrono::milliseconds atMost) {
   const auto worker = place(slot, "pausing a housekeeping thread").current(&Place::worker);
   if (worker && worker->isThisThread()) worker->pause(atMost);
 }
 
-void stopInterpreterThreads(int slot) noexcept {
-  if (slot < 0 || slot >= kMaxInterpreters) return;
+void stopInterpreterThreads(InterpreterId slot) noexcept {
+  if (!slot.isInterpreter()) return;
   std::shared_ptr<Worker> worker, owner;
   {
     Place& entry = places()[slot];
@@ -293,8 +297,8 @@ void stopInterpreterThreads(int slot) noexcept {
   if (owner) owner->stop();
 }
 
-void closeDrops(int slot) noexcept {
-  if (slot < 0 || slot >= kMaxInterpreters) return;
+void closeDrops(InterpreterId slot) noexcept {
+  if (!slot.isInterpreter()) return;
   Place& entry = places()[slot];
   // What is queued already ends first; only what comes later leaks.
   if (const auto worker = entry.current(&Place::worker); worker && !worker->isThisThread())

@@ -16,12 +16,14 @@
 #include <functional>
 #include <shared_mutex>
 
+#include "base/interpreter_id.h"
+
 namespace multipy::process {
 
 /// Starts both. Throws EnvironmentError where no thread is to be had.
-void startInterpreterThreads(int slot);
+void startInterpreterThreads(InterpreterId slot);
 /// Waits until all tasks are done; what is given later is refused.
-void stopInterpreterThreads(int slot) noexcept;
+void stopInterpreterThreads(InterpreterId slot) noexcept;
 
 /// A task that its giver keeps until it runs: to give it takes no memory. Once it runs it may
 /// be given again, or be no more.
@@ -40,28 +42,28 @@ class Task {
 /// Runs `task` soon, on `slot`'s housekeeping thread, which holds no GIL then. Dropping
 /// things that need `slot`'s GIL goes through it. What it throws is not passed on.
 /// False: refused.
-bool postHousekeeping(int slot, std::function<void()> task);
-bool postHousekeeping(int slot, Task& task) noexcept;
+bool postHousekeeping(InterpreterId slot, std::function<void()> task);
+bool postHousekeeping(InterpreterId slot, Task& task) noexcept;
 /// Runs `task` on that thread and waits for it; exceptions come back.
-void runHousekeeping(int slot, const std::function<void()>& task);
+void runHousekeeping(InterpreterId slot, const std::function<void()>& task);
 /// For a task on that thread that had better be done a little later: waits, but not once
 /// another task has been given.
-void pauseHousekeeping(int slot, std::chrono::milliseconds atMost);
+void pauseHousekeeping(InterpreterId slot, std::chrono::milliseconds atMost);
 
 /// Runs `task` on the thread that starts and ends `slot`'s interpreter, which no destructor
 /// keeps busy, and waits for it; exceptions come back. Like runHousekeeping() it needs no
 /// memory but that of `task`.
-void runOwner(int slot, const std::function<void()>& task);
+void runOwner(InterpreterId slot, const std::function<void()>& task);
 /// The same without waiting. False: refused.
-bool postToOwner(int slot, std::function<void()> task);
+bool postToOwner(InterpreterId slot, std::function<void()> task);
 
 /// One life of one interpreter: a slot is used again, an incarnation is not.
 struct Incarnation {
-  int slot;
+  InterpreterId slot;
   std::uint64_t generation;
 };
-/// The one that is in `slot` now; {kNone, 0} for kNone, which stands for C++.
-Incarnation incarnation(int slot) noexcept;
+/// The one that is in `slot` now; {none(), 0} for none(), which stands for C++.
+Incarnation incarnation(InterpreterId slot) noexcept;
 
 /// Leave to release something that belongs to an interpreter: while granted, the
 /// interpreter is there and closeDrops() waits. Never ask for it while holding
@@ -81,6 +83,6 @@ class DropPermit {
 
 /// A part of teardown, with no GIL held: drops that are under way end, later ones of this
 /// slot's storages leak (counted) instead of running.
-void closeDrops(int slot) noexcept;
+void closeDrops(InterpreterId slot) noexcept;
 
 }  // namespace multipy::process

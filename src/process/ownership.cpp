@@ -28,6 +28,7 @@
 #include <vector>
 
 #include "base/fork_mutex.h"
+#include "base/per_interpreter.h"
 #include "multipy/runtime/Exception.h"
 
 namespace multipy::process {
@@ -65,9 +66,9 @@ void emptySlice(void* slice) noexcept {
          0);
 }
 
-std::atomic<void (*)(int)> follower{nullptr};
-thread_local int enteredSlot = kNone;
-thread_local int lastHeld = kNone;  // where the last probe of this thread succeeded
+std::atomic<void (*)(InterpreterId)> follower{nullptr};
+constinit thread_local InterpreterId enteredSlot;
+constinit thread_local InterpreterId lastHeld;  // where the last probe of this thread succeeded
 
 }  // namespace
 
@@ -86,12 +87,12 @@ struct Ownership::State {
 
   struct Range {
     std::uintptr_t end;
-    int slot;
+    InterpreterId slot;
   };
 
-  std::array<Slot, kMaxInterpreters> slots;
+  PerInterpreter<Slot> slots;
   std::atomic<int> used{0};  // slots[used...] have never been admitted
-  std::array<std::atomic<std::int16_t>, kSliceCount> sliceOwner;
+  std::array<std::atomic<InterpreterId>, kSliceCount> sliceOwner{};
 
   std::mutex admission;
   // Oldest first; guarded by admission. It has room for all that there ever are: a slice is
@@ -103,11 +104,8 @@ struct Ownership::State {
   std::atomic<bool> hasRanges{false};
 
   State() {
-    for (auto& owner : sliceOwner) owner.store(kNone, std::memory_order_relaxed);
-    restingSlices.reserve(kMaxInterpreters + kRestingSlices + 1);  // release() takes no memory
+    restingSlices.reserve(InterpreterId::kMost + kRestingSlices + 1);  // release() takes no memory
   }
-
-  static bool valid(int slot) noexcept { return slot >= 0 && slot < kMaxInterpreters; }
 
   void* takeSlice() {
     if (restingSlices.size() > kRestingSlices) return takeRested();
@@ -128,7 +126,7 @@ struct Ownership::State {
     return slice;
   }
 
-  bool holds(int slot) noexcept {
+  bool holds(InterpreterId slot) noexcept {
     Slot& candidate = slots[slot];
     candidate.probes.fetch_add(1);
     bool held = false;
@@ -146,65 +144,65 @@ Ownership& Ownership::instance() {
   return *one;
 }
 
-int Ownership::admit() {
+InterpreterId Ownership::admit() {
   const std::lock_guard guard(state_->admission);
-  for (int slot = 0; slot < kMaxInterpreters; ++slot) {
+  for (const InterpreterId slot : EveryInterpreterId()) {
     State::Slot& entry = state_->slots[slot];
     if (entry.stage.load() != State::Stage::Free) continue;
     entry.slice = state_->takeSlice();
     entry.generation.fetch_add(1);
     entry.stage.store(State::Stage::Admitted);
-    if (state_->used.load() <= slot) state_->used.store(slot + 1);
+    if (state_->used.load() <= slot.number()) state_->used.store(slot.number() + 1);
     return slot;
   }
-  throw runtime::LoadError("starting an interpreter: all " + std::to_string(kMaxInterpreters) +
+  throw runtime::LoadError("starting an interpreter: all " + std::to_string(InterpreterId::kMost) +
                            " places for interpreters of this process are taken; destroy an "
                            "InterpreterManager first, or use fewer interpreters");
 }
 
-AddressRange Ownership::slice(int slot) const {
-  if (!State::valid(slot))
-    throw runtime::InvalidArgument("Ownership::slice(" + std::to_string(slot) +
-                                   "): expected 0 to " + std::to_string(kMaxInterpreters - 1));
+AddressRange Ownership::slice(InterpreterId slot) const {
+  if (!slot.isInterpreter())
+    throw runtime::InvalidArgument("Ownership::slice(" + std::to_string(slot.number()) +
+                                   "): expected 0 to " + std::to_string(InterpreterId::kMost - 1));
   const std::lock_guard guard(state_->admission);
   void* const begin = state_->slots[slot].slice;
   return begin ? AddressRange{begin, kSliceSize} : AddressRange{};
 }
 
-std::uint64_t Ownership::generation(int slot) const noexcept {
-  return State::valid(slot) ? state_->slots[slot].generation.load() : 0;
+std::uint64_t Ownership::generation(InterpreterId slot) const noexcept {
+  return slot.isInterpreter() ? state_->slots[slot].generation.load() : 0;
 }
 
-void Ownership::setLive(int slot, bool (*holdsGil)()) {
+void Ownership::setLive(InterpreterId slot, bool (*holdsGil)()) {
   const std::lock_guard guard(state_->admission);
-  if (!State::valid(slot) || state_->slots[slot].stage.load() != State::Stage::Admitted)
-    throw runtime::InternalError("Ownership::setLive(" + std::to_string(slot) +
+  if (!slot.isInterpreter() || state_->slots[slot].stage.load() != State::Stage::Admitted)
+    throw runtime::InternalError("Ownership::setLive(" + std::to_string(slot.number()) +
                                  "): the slot has not been admitted, or lives already");
   State::Slot& entry = state_->slots[slot];
   entry.holdsGil.store(holdsGil);
-  state_->sliceOwner[number(entry.slice)].store(static_cast<std::int16_t>(slot));
+  state_->sliceOwner[number(entry.slice)].store(slot);
   entry.stage.store(State::Stage::Live);
 }
 
-bool Ownership::isLive(int slot) const noexcept {
-  return State::valid(slot) && state_->slots[slot].stage.load() == State::Stage::Live;
+bool Ownership::isLive(InterpreterId slot) const noexcept {
+  return slot.isInterpreter() && state_->slots[slot].stage.load() == State::Stage::Live;
 }
 
-void Ownership::setDead(int slot) noexcept {
-  if (!State::valid(slot)) return;
+void Ownership::setDead(InterpreterId slot) noexcept {
+  if (!slot.isInterpreter()) return;
   const std::lock_guard guard(state_->admission);
   State::Slot& entry = state_->slots[slot];
   if (entry.stage.load() == State::Stage::Free) return;
   entry.stage.store(State::Stage::Dead);
-  if (entry.slice) state_->sliceOwner[number(entry.slice)].store(kNone);
+  if (entry.slice) state_->sliceOwner[number(entry.slice)].store(InterpreterId::none());
   entry.holdsGil.store(nullptr);
   while (entry.probes.load() != 0) std::this_thread::yield();
 }
 
-void Ownership::release(int slot) noexcept {
+void Ownership::release(InterpreterId slot) noexcept {
   setDead(slot);
   removeRanges(slot);
-  if (!State::valid(slot)) return;
+  if (!slot.isInterpreter()) return;
   const std::lock_guard guard(state_->admission);
   State::Slot& entry = state_->slots[slot];
   if (entry.slice) {
@@ -215,52 +213,52 @@ void Ownership::release(int slot) noexcept {
   entry.stage.store(State::Stage::Free);
 }
 
-void Ownership::addRange(int slot, const void* begin, const void* end) {
+void Ownership::addRange(InterpreterId slot, const void* begin, const void* end) {
   const std::unique_lock guard(state_->rangesLock);
   state_->ranges[reinterpret_cast<std::uintptr_t>(begin)] = {reinterpret_cast<std::uintptr_t>(end),
                                                              slot};
   state_->hasRanges.store(true);
 }
 
-void Ownership::removeRanges(int slot) noexcept {
+void Ownership::removeRanges(InterpreterId slot) noexcept {
   const std::unique_lock guard(state_->rangesLock);
   std::erase_if(state_->ranges, [slot](const auto& range) { return range.second.slot == slot; });
   state_->hasRanges.store(!state_->ranges.empty());
 }
 
-int Ownership::ownerOf(const void* object) const noexcept {
+InterpreterId Ownership::ownerOf(const void* object) const noexcept {
   const std::uintptr_t slice = number(object);
   if (slice < kSliceCount) {
-    const int owner = state_->sliceOwner[slice].load(std::memory_order_acquire);
-    if (owner != kNone) return owner;
+    const InterpreterId owner = state_->sliceOwner[slice].load(std::memory_order_acquire);
+    if (owner != InterpreterId::none()) return owner;
   }
   // Not on a heap: perhaps a static type or None, inside a private library.
-  if (!state_->hasRanges.load(std::memory_order_acquire)) return kNone;
+  if (!state_->hasRanges.load(std::memory_order_acquire)) return InterpreterId::none();
   const auto address = reinterpret_cast<std::uintptr_t>(object);
-  int slot = kNone;
+  InterpreterId slot = InterpreterId::none();
   {
     const std::shared_lock guard(state_->rangesLock);
     auto range = state_->ranges.upper_bound(address);
     if (range != state_->ranges.begin() && address < (--range)->second.end)
       slot = range->second.slot;
   }
-  return isLive(slot) ? slot : kNone;
+  return isLive(slot) ? slot : InterpreterId::none();
 }
 
-int Ownership::current() const noexcept {
-  if (enteredSlot != kNone) return enteredSlot;
-  if (lastHeld != kNone && state_->holds(lastHeld)) return lastHeld;
+InterpreterId Ownership::current() const noexcept {
+  if (enteredSlot != InterpreterId::none()) return enteredSlot;
+  if (lastHeld != InterpreterId::none() && state_->holds(lastHeld)) return lastHeld;
   const int used = state_->used.load(std::memory_order_acquire);
-  for (int slot = 0; slot < used; ++slot)
+  for (const InterpreterId slot : EveryInterpreterId(used))
     if (slot != lastHeld && state_->holds(slot)) return lastHeld = slot;
-  return kNone;
+  return InterpreterId::none();
 }
 
-int Ownership::entered() noexcept { return enteredSlot; }
-void Ownership::setCurrent(int slot) noexcept {
+InterpreterId Ownership::entered() noexcept { return enteredSlot; }
+void Ownership::setCurrent(InterpreterId slot) noexcept {
   enteredSlot = slot;
   if (const auto follow = follower.load(std::memory_order_relaxed)) follow(slot);
 }
-void Ownership::onSetCurrent(void (*follow)(int slot)) noexcept { follower = follow; }
+void Ownership::onSetCurrent(void (*follow)(InterpreterId slot)) noexcept { follower = follow; }
 
 }  // namespace multipy::process

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <new>
 
+#include "base/per_interpreter.h"
 #include "process/ownership.h"
 
 namespace multipy::process {
@@ -75,7 +76,7 @@ class Actions {
 // never takes the mutex (isChild): to start Python is to ask for signals already.
 constinit std::mutex mutex;
 constinit Actions programs;
-constinit std::array<std::atomic<Actions*>, kMaxInterpreters> interpreters{};
+constinit PerInterpreter<std::atomic<Actions*>> interpreters{};
 constinit std::array<bool, kSignals> ignoredByUs{};
 constinit std::atomic<pid_t> process{0};  // whose tables these are
 
@@ -110,8 +111,8 @@ class Locked {
   std::unique_lock<std::mutex> lock_;
 };
 
-Actions* actionsOf(int slot) {
-  return slot >= 0 && slot < kMaxInterpreters ? interpreters[slot].load() : nullptr;
+Actions* actionsOf(InterpreterId slot) {
+  return slot.isInterpreter() ? interpreters[slot].load() : nullptr;
 }
 
 /// Made by fork(), or by vfork(), which shares the memory of these tables with us.
@@ -151,7 +152,7 @@ int lookAtPrograms(int number);
 int install(int number);
 
 /// When the last handler was for one call, the next signal is to do what it does without
-/// us. (Whoever has the lock is changing actions: then it is done at the next signal.)
+/// us. (A thread that has the lock is changing actions: then it is done at the next signal.)
 void putProgramsBack(int number) {
   const Locked locked(std::try_to_lock);
   if (locked && lookAtPrograms(number) == 0 && !anybodyHasHandler(number)) install(number);
@@ -190,7 +191,7 @@ int lookAtPrograms(int number) {
   return 0;
 }
 
-/// One action for all who have a handler: a system call goes on, say, if nobody wants it
+/// One action for all who have a handler: a system call goes on, say, if none wants it
 /// interrupted.
 class Combined {
  public:
@@ -255,7 +256,8 @@ int change(Actions& own, int number, const struct sigaction& action) {
   return error;
 }
 
-int changeInChild(int slot, int number, const struct sigaction* action, struct sigaction* old) {
+int changeInChild(InterpreterId slot, int number, const struct sigaction* action,
+                  struct sigaction* old) {
   struct sigaction before {};
   if (::sigaction(number, action, &before) != 0) return errno;
   if (old) *old = isOurs(before) ? seenBy(actionsOf(slot), number) : before;
@@ -264,10 +266,10 @@ int changeInChild(int slot, int number, const struct sigaction* action, struct s
 
 }  // namespace
 
-int changeSignalAction(int slot, int number, const struct sigaction* action,
+int changeSignalAction(InterpreterId slot, int number, const struct sigaction* action,
                        struct sigaction* old) noexcept {
   // (The resident copy's libraries belong to the process.)
-  if (slot < 0 || slot >= kMaxInterpreters || number <= 0 || number >= kSignals)
+  if (!slot.isInterpreter() || number <= 0 || number >= kSignals)
     return ::sigaction(number, action, old) == 0 ? 0 : errno;
   if (isChild()) return changeInChild(slot, number, action, old);
   const Locked locked;
@@ -286,7 +288,7 @@ int changeSignalAction(int slot, int number, const struct sigaction* action,
   return 0;
 }
 
-bool forgetSignalActions(int slot) noexcept {
+bool forgetSignalActions(InterpreterId slot) noexcept {
   Actions* own = actionsOf(slot);
   if (!own || isChild()) return true;
   {

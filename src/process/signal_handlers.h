@@ -13,7 +13,7 @@
 //     interpreter that the thread is in, if it has one, else the program's.
 //
 // What an interpreter wants ignored is ignored by the process, and by programs that it
-// starts, where nobody has a handler and the program has left the signal as it was.
+// starts, where no interpreter has a handler and the program has left the signal as it was.
 //
 // Nothing is installed before an interpreter's code asks for it. When the last one takes
 // its wish back (SIG_DFL, or what it had found) or ends, the program's own action is
@@ -26,17 +26,19 @@
 
 #include <signal.h>
 
+#include "base/interpreter_id.h"
+
 namespace multipy::process {
 
 /// sigaction(2) for the interpreter in `slot`. 0 or an errno value.
 ///
 /// `old` is this interpreter's own action. Where it has none: the program's, but for a
 /// handler of a signal to the process, which is called in any case: SIG_DFL.
-int changeSignalAction(int slot, int number, const struct sigaction* action,
+int changeSignalAction(InterpreterId slot, int number, const struct sigaction* action,
                        struct sigaction* old) noexcept;
 
 /// At an interpreter's end: takes all of its wishes back. False if one of its handlers is
 /// still running after a moment; its code must not be unloaded then.
-bool forgetSignalActions(int slot) noexcept;
+bool forgetSignalActions(InterpreterId slot) noexcept;
 
 }  // namespace multipy::process

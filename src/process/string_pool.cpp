@@ -55,8 +55,8 @@ const char* StringPool::share(std::string_view text) {
 // What lies before a block of malloc() is malloc's, which AddressSanitizer guards.
 __attribute__((no_sanitize("address"))) bool StringPool::release(const char* shared) {
   if (reinterpret_cast<const uint64_t*>(shared)[-1] != kMark) return false;
-  // Whoever sweeps frees it: here a lock would be needed, which the child of a fork may find
-  // taken for ever.
+  // The thread that sweeps frees it: here a lock would be needed, which the child of a fork may
+  // find taken for ever.
   auto* const text = reinterpret_cast<Text*>(const_cast<char*>(shared)) - 1;
   text->uses.fetch_sub(1, std::memory_order_release);
   return true;

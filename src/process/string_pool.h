@@ -43,7 +43,7 @@ class StringPool {
     std::size_t texts, bytes;
     uint64_t uses;  // not released yet
   };
-  /// Waits for whoever is in a shard.
+  /// Waits for a thread that is in a shard.
   Counts counts() const;
 
  private:

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/cpu_pause.h"
+#include "base/interpreter_id.h"
 #include "process/fork_guard.h"
 #include "process/ownership.h"
 #include "runtime/interpreter/visit.h"
@@ -36,7 +37,7 @@ constexpr int kLooksAtOne = 2;
 constexpr int kLooksAtSeveral = 4;
 
 // How long the first in line sleeps until it looks again. A GIL that has become free
-// wakes nobody.
+// wakes no thread.
 constexpr microseconds kShortestSleep{100};
 constexpr microseconds kLongestSleep{800};
 
@@ -76,7 +77,7 @@ CallQueue::Place CallQueue::anywhere() noexcept {
 CallQueue::Place CallQueue::wait(const CallCost& cost) noexcept {
   // Called by code that runs in an interpreter: those before it in line may wait for
   // that very code.
-  if (process::Ownership::entered() != process::kNone) return anywhere();
+  if (process::Ownership::entered() != InterpreterId::none()) return anywhere();
   if (process::inForkedChild()) return anywhere();  // which is refused on entering
   static constinit std::atomic<std::size_t> calls{0};
   Seen seen{.since = Clock::now(), .first = calls.fetch_add(1, std::memory_order_relaxed)};
@@ -103,7 +104,7 @@ CallQueue::Place CallQueue::wait(const CallCost& cost) noexcept {
       me.wakeUp.wait(lock);
   }
   if (me.given < 0) removeFirst();
-  lines_[place->where].handedOver = Clock::now();
+  lines_[place->where].lastGiven = Clock::now();
   if (first_) first_->wakeUp.notify_one();  // it may not know that it is
   return *place;
 }
@@ -235,7 +236,7 @@ std::optional<CallQueue::Place> CallQueue::whereGilStaysFree(CallCost::Duration 
                                                              Seen& seen) noexcept {
   const std::size_t limit = balancer_.limit();
   const std::size_t n = std::min(limit, kMostLookedAt);
-  std::array<std::uint64_t, kMostLookedAt> calls{};  // 0: the GIL was held, or nobody may enter
+  std::array<std::uint64_t, kMostLookedAt> calls{};  // 0: the GIL was held, or no thread may enter
   const auto end = Clock::now() + kLook;
   for (bool begin = true; begin || Clock::now() < end; begin = false) {
     if (!begin) spinFor(kBetweenGlances);
@@ -304,10 +305,10 @@ void CallQueue::leaveToNext(int where, CallCost::Duration expected) noexcept {
   const std::lock_guard lock(mutex_);
   ++freed_;
   Line& line = lines_[where];
-  const bool due = now - line.handedOver > kFairness;
+  const bool due = now - line.lastGiven > kFairness;
   const bool isShort = expected.count() != 0 && expected < kShortCall && spareCores_ > 0;
   if (first_ && due && !isShort && balancer_.users(where) == 1 && !balancer_.isSetAside(where)) {
-    line.handedOver = now;
+    line.lastGiven = now;
     Waiter& next = *first_;
     next.given = where;
     removeFirst();

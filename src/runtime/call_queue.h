@@ -109,7 +109,7 @@ class CallQueue {
     std::atomic<std::uint32_t> beside{0};
     std::atomic<bool> highPriority{false};  // one with priority is in it, too
     std::atomic<std::size_t> sessions{0};   // open ones; the other users are calls
-    Clock::time_point handedOver{};         // guarded by mutex_: last, to one in line
+    Clock::time_point lastGiven{};          // guarded by mutex_: last, to one in line
   };
 
   // A place that was free has one owner, who alone writes `running`.

@@ -62,7 +62,7 @@ InterpreterSession Interpreter::acquireSession() const {
   return SessionState::on(core(), manager_);
 }
 
-int Interpreter::slot() const { return core()->slot(); }
+int Interpreter::slot() const { return core()->slot().number(); }
 
 std::string Interpreter::whyBroken() const { return core()->whyBroken(); }
 

@@ -2,18 +2,18 @@
 
 #include <dlfcn.h>
 
-#include <array>
 #include <atomic>
 #include <string>
 #include <vector>
 
+#include "base/per_interpreter.h"
 #include "multipy/runtime/Exception.h"
 #include "process/ownership.h"
 #include "torch_bridge/dispatch/py_interpreter_router.h"
 #include "torch_bridge/dispatch/registration_router.h"
 #include "torch_bridge/symbols/supported_torch.h"
 
-namespace multipy::routing {
+namespace multipy::bridge {
 namespace {
 
 struct Place {
@@ -21,8 +21,8 @@ struct Place {
   std::atomic<bool> bound{false};
 };
 
-std::array<Place, process::kMaxInterpreters>& places() {
-  static auto* const all = new std::array<Place, process::kMaxInterpreters>;
+PerInterpreter<Place>& places() {
+  static auto* const all = new PerInterpreter<Place>;
   return *all;
 }
 
@@ -34,10 +34,10 @@ class Lookup {
     into = reinterpret_cast<Pointer>(::dlsym(handle_, name));
     if (!into) missing_.push_back("symbol " + std::string(name) + ": not found by dlsym");
   }
-  void check(int slot) const {
+  void check(InterpreterId slot) const {
     if (missing_.empty()) return;
     std::string text =
-        "connecting interpreter " + std::to_string(slot) + " to its libtorch_python:";
+        "connecting interpreter " + std::to_string(slot.number()) + " to its libtorch_python:";
     for (const std::string& one : missing_) text += "\n  " + one;
     throw runtime::UnsupportedTorchError(text, missing_);
   }
@@ -49,7 +49,7 @@ class Lookup {
 
 }  // namespace
 
-void bindTorchPython(int slot, void* handle) {
+void bindTorchPython(InterpreterId slot, void* handle) {
   const BindingSymbols& names = bindingSymbols();
   TorchPython functions{};
   void* (*getPyInterpreter)() = nullptr;
@@ -68,16 +68,16 @@ void bindTorchPython(int slot, void* handle) {
   place.bound.store(true, std::memory_order_release);
 }
 
-void unbindTorchPython(int slot) noexcept {
-  if (slot < 0 || slot >= process::kMaxInterpreters) return;
+void unbindTorchPython(InterpreterId slot) noexcept {
+  if (!slot.isInterpreter()) return;
   places()[slot].bound.store(false);
   clearPyInterpreter(slot);
 }
 
-const TorchPython* torchPython(int slot) {
-  if (slot < 0 || slot >= process::kMaxInterpreters) return nullptr;
+const TorchPython* torchPython(InterpreterId slot) {
+  if (!slot.isInterpreter()) return nullptr;
   const Place& place = places()[slot];
   return place.bound.load(std::memory_order_acquire) ? &place.functions : nullptr;
 }
 
-}  // namespace multipy::routing
+}  // namespace multipy::bridge

@@ -4,17 +4,18 @@
 #pragma once
 
 #include "abi/host_services.h"
+#include "base/interpreter_id.h"
 
-namespace multipy::routing {
+namespace multipy::bridge {
 
 /// Looks the functions up in `handle` (dlopen's, of slot's libtorch_python) and
 /// connects the slot's PyInterpreter. Throws UnsupportedTorchError; does not
 /// happen with a library that verifyTorch() has accepted.
-void bindTorchPython(int slot, void* handle);
+void bindTorchPython(InterpreterId slot, void* handle);
 /// The library is gone.
-void unbindTorchPython(int slot) noexcept;
+void unbindTorchPython(InterpreterId slot) noexcept;
 
 /// libtorch_python's functions in `slot`; null while torch is not loaded there.
-const TorchPython* torchPython(int slot);
+const TorchPython* torchPython(InterpreterId slot);
 
-}  // namespace multipy::routing
+}  // namespace multipy::bridge

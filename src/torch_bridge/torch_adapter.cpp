@@ -23,6 +23,7 @@
 #include <unordered_map>
 
 #include "base/fork_mutex.h"
+#include "base/interpreter_id.h"
 #include "multipy/runtime/Exception.h"
 #include "process/ownership.h"
 #include "torch_bridge/autograd/anomaly_mode.h"
@@ -36,7 +37,7 @@
 #include "torch_bridge/symbols/supported_torch.h"
 #include "torch_bridge/torch_bridge.h"
 
-namespace multipy::routing {
+namespace multipy::bridge {
 namespace {
 
 namespace fs = std::filesystem;
@@ -89,17 +90,17 @@ class TorchAdapter final : public loader::LibraryAdapter {
     return renames;
   }
 
-  void beforeLoad(int slot, const fs::path& original) override {
+  void beforeLoad(InterpreterId slot, const fs::path& original) override {
     const auto registering = registeringName(original);
-    if (!registering || slot == process::kResidentSlot) return;
+    if (!registering || slot == InterpreterId::resident()) return;
     if (isLibtorchPython(original)) redirect();
     if (!isResident(*registering)) loadResidentCopy(original, *registering);
     StaticPhase::begin();
   }
 
-  void afterLoad(int slot, const fs::path& original, void* handle) override {
+  void afterLoad(InterpreterId slot, const fs::path& original, void* handle) override {
     if (!isRegistering(original)) return;  // where the load has failed no memory is taken
-    if (slot == process::kResidentSlot) {
+    if (slot == InterpreterId::resident()) {
       if (const auto name = handle ? registeringName(original) : std::nullopt) setResident(*name);
       return;
     }
@@ -109,11 +110,12 @@ class TorchAdapter final : public loader::LibraryAdapter {
     bindTorchPython(slot, handle);
   }
 
-  void mapped(int slot, const void* begin, const void* end) override {
-    if (slot != process::kResidentSlot) process::Ownership::instance().addRange(slot, begin, end);
+  void mapped(InterpreterId slot, const void* begin, const void* end) override {
+    if (slot != InterpreterId::resident())
+      process::Ownership::instance().addRange(slot, begin, end);
   }
 
-  void unmapped(int slot) override {
+  void unmapped(InterpreterId slot) override {
     process::Ownership::instance().removeRanges(slot);
     unbindTorchPython(slot);
   }
@@ -218,4 +220,4 @@ void setResidentCopyLoader(std::function<void(const fs::path&)> load) {
   adapter().setResidentCopyLoader(std::move(load));
 }
 
-}  // namespace multipy::routing
+}  // namespace multipy::bridge

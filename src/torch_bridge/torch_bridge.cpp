@@ -2,10 +2,10 @@
 
 #include <c10/util/Exception.h>
 
-#include <array>
 #include <atomic>
 #include <exception>
 
+#include "base/per_interpreter.h"
 #include "torch_bridge/autograd/anomaly_mode.h"
 #include "torch_bridge/autograd/compiled_autograd.h"
 #include "torch_bridge/autograd/compiler_interface.h"
@@ -23,13 +23,13 @@
 #include "torch_bridge/state/thread_numbers.h"
 #include "torch_bridge/tensors/transferred_storage.h"
 
-namespace multipy::routing {
+namespace multipy::bridge {
 namespace {
 
 using DropCaches = void (*)();
 
-std::array<std::atomic<DropCaches>, process::kMaxInterpreters>& cacheDroppers() {
-  static auto* const all = new std::array<std::atomic<DropCaches>, process::kMaxInterpreters>{};
+PerInterpreter<std::atomic<DropCaches>>& cacheDroppers() {
+  static auto* const all = new PerInterpreter<std::atomic<DropCaches>>{};
   return *all;
 }
 
@@ -51,8 +51,8 @@ TorchRoutes makeRoutes() {
   addThreadNumberRoutes(routes);
   addTracebackRoutes(routes);
   addVisibleOperatorRoutes(routes);
-  routes.onPurge = [](int slot, DropCaches drop) {
-    if (slot >= 0 && slot < process::kMaxInterpreters) cacheDroppers()[slot].store(drop);
+  routes.onPurge = [](InterpreterId slot, DropCaches drop) {
+    if (slot.isInterpreter()) cacheDroppers()[slot].store(drop);
   };
   routes.fail = [](const char* message) { TORCH_CHECK(false, message); };
   return routes;
@@ -67,8 +67,8 @@ const TorchRoutes& torchRoutes() {
 
 void prepareProcess() { registerPyInterpreter(); }
 
-bool purge(int slot) noexcept {
-  if (slot < 0 || slot >= process::kMaxInterpreters) return true;
+bool purge(InterpreterId slot) noexcept {
+  if (!slot.isInterpreter()) return true;
   bool all = true;
   for (const auto part :
        {purgeRegistrations, purgeOncePerProcess, purgeAnomalyMode, purgeDecompositions,
@@ -86,15 +86,15 @@ bool purge(int slot) noexcept {
 
 Statistics statistics() {
   const RegistrationCounts registrations = registrationCounts();
-  const HandoffCounts handoffs = handoffCounts();
+  const StorageCounts storages = storageCounts();
   Statistics all;
   all.routes = registrations.routes;
   all.kernels = registrations.kernels;
-  all.crossings = handoffs.crossings;
-  all.liveCrossings = handoffs.live;
-  all.deferredDrops = handoffs.deferred;
-  all.leakedStorages = handoffs.leaked;
+  all.transfers = storages.transfers;
+  all.liveTransfers = storages.live;
+  all.deferredDrops = storages.deferred;
+  all.leakedStorages = storages.leaked;
   return all;
 }
 
-}  // namespace multipy::routing
+}  // namespace multipy::bridge

@@ -8,10 +8,11 @@
 #include <functional>
 
 #include "abi/host_services.h"
+#include "base/interpreter_id.h"
 #include "loader/library_adapter.h"
 #include "process/ownership.h"
 
-namespace multipy::routing {
+namespace multipy::bridge {
 
 /// The adapter that gives private copies of torch's libraries their renames,
 /// checks that this torch is one we know (UnsupportedTorchError, before
@@ -24,7 +25,7 @@ loader::LibraryAdapter& torchAdapter();
 /// operator's library). The runtime says once how to load such a copy; the
 /// adapter calls `load`, under the loading lock, before the first interpreter's
 /// copy of each such library is loaded: libtorch_python first, others when they
-/// come. `load` gets the original's path and has one PrivateSpace with kResidentSlot
+/// come. `load` gets the original's path and has one PrivateSpace with InterpreterId::resident()
 /// load it.
 void setResidentCopyLoader(std::function<void(const std::filesystem::path& library)> load);
 
@@ -39,17 +40,17 @@ void prepareProcess();
 /// A part of teardown (interpreter_core.cpp has the order), with slot's GIL held: its kernels
 /// and table entries are removed. False: there was not enough memory for that, and its
 /// libraries must not be unloaded.
-bool purge(int slot) noexcept;
+bool purge(InterpreterId slot) noexcept;
 
 /// For tests and diagnosis.
 struct Statistics {
   long routes = 0;          // (operator, key) pairs routed now
   long kernels = 0;         // kernels registered by interpreters now
-  long crossings = 0;       // tensors crossed so far
-  long liveCrossings = 0;   // storages held by crossings now
+  long transfers = 0;       // tensors transferred so far
+  long liveTransfers = 0;   // storages held by transfers now
   long deferredDrops = 0;   // drops handed to a housekeeping thread so far
   long leakedStorages = 0;  // storages left behind by dead interpreters
 };
 Statistics statistics();
 
-}  // namespace multipy::routing
+}  // namespace multipy::bridge

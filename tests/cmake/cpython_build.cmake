@@ -19,7 +19,7 @@ function(expect)
 endfunction()
 
 # A source tree as far as check_modules.py reads it: modules that every Python
-# has, in the three spellings of Modules/Setup*.in, and one that nobody has.
+# has, in the three spellings of Modules/Setup*.in, and one that there is not.
 file(REMOVE_RECURSE "${scratch}")
 set(lines "# a comment that names file.c\n*shared*\n")
 execute_process(

@@ -1,4 +1,4 @@
-# Torches of a version that nobody knows, 2.99, for the build to try. Both have the
+# Torches of an unknown version, 2.99, for the build to try. Both have the
 # headers of the one that multipy is built for.
 #
 #   unlisted_torch/    the real libraries: nothing is missing

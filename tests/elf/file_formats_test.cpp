@@ -77,7 +77,7 @@ TEST_P(FileFormats, PackedRelativeRelocations) {
         << "gold has learnt it: test it";
     return;
   }
-  // glibc wants whoever needs libc.so.6 by version to need GLIBC_ABI_DT_RELR of
+  // glibc wants objects that need libc.so.6 by version to need GLIBC_ABI_DT_RELR of
   // it too. GNU ld sees to that; lld 14 and mold 1.10 do not.
   const auto original = build(GetParam().links("bfd") ? "-Wl,-z,pack-relative-relocs"
                                                       : "-Wl,--pack-dyn-relocs=relr -nostdlib");

@@ -43,11 +43,11 @@ Outcome exercise(std::span<const std::byte> bytes) {
   const fs::path versionFile = folder.write("version.py", bytesOf(input.part()));
   const auto contents = input.rest();
   const fs::path library = folder.write("libtorch_cpu.so", contents);
-  promise(isHexadecimal(routing::buildIdOf(library)), "a build id is no hexadecimal number");
+  promise(isHexadecimal(bridge::buildIdOf(library)), "a build id is no hexadecimal number");
   try {
     const auto object = elf::SharedObject::parse({contents.begin(), contents.end()},
                                                  "libtorch_python.so", elf::Machine::x86_64());
-    routing::verifyTorch(object, {versionFile, library, library});
+    bridge::verifyTorch(object, {versionFile, library, library});
     promise(false, "a small file is torch");
   } catch (const runtime::ElfError&) {
     return Outcome::Refused;
@@ -64,7 +64,7 @@ std::vector<Bytes> seeds() {
   std::string library = textOf(elf::testing::MinimalLibrary().bytes());
   const std::string version =
       "from typing import Optional\n__all__ = ['__version__']\n__version__ = '" +
-      routing::builtWithTorch() + "'\ndebug = False\n";
+      bridge::builtWithTorch() + "'\ndebug = False\n";
   return {bytesOf(version + Input::separator + library)};
 }
 
@@ -72,7 +72,7 @@ std::vector<std::string> words() {
   return {"__version__ = '",
           "__version__",
           "\"",
-          routing::builtWithTorch(),
+          bridge::builtWithTorch(),
           "+cpu",
           "'" + std::string(200, '0'),
           std::string(1, Input::separator)};

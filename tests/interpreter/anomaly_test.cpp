@@ -141,7 +141,7 @@ TEST_F(Anomaly, TracebacksWithoutTheCheckForNan) {
   EXPECT_NE(text(1, "error_of_backward"), "");
   call(1, "switch", {false});
   EXPECT_TRUE(call(0, "keeps_stack").toBool());
-  EXPECT_FALSE(AnomalyMode::should_check_nan()) << "nobody wants it any more";
+  EXPECT_FALSE(AnomalyMode::should_check_nan()) << "no thread wants it any more";
   call(0, "switch", {false});
   EXPECT_FALSE(AnomalyMode::is_enabled());
   EXPECT_TRUE(AnomalyMode::should_check_nan()) << "as torch begins";

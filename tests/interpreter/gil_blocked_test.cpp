@@ -1,4 +1,4 @@
-// An interpreter that is blocked with its GIL held blocks nobody else. If one of
+// An interpreter that is blocked with its GIL held blocks no other. If one of
 // these things waited for it, the test would never end.
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>

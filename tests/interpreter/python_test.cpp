@@ -337,7 +337,7 @@ assert more == {'_multipy_bootstrap', '_multipy_gates', '_multipy_host', 'gc'}, 
 }
 
 // What the build compiled is what lies in the file.
-// A code object has a table that nobody sees; equal ones are one object here.
+// A code object has a table that no code sees; equal ones are one object here.
 TEST_F(PythonTest, ACodeObjectTakesOneBlockLessThanInPlainPython) {
   execute(R"(
 import subprocess, sys

@@ -37,7 +37,7 @@ def clear():
     kept.clear()
     gc.collect()
 
-# ---- results that nobody else has
+# ---- results that nothing else refers to
 def fresh(): return note(torch.arange(4.))
 def computed(x): return note(x * 2)
 def same(x): return note(x)
@@ -58,7 +58,7 @@ def known_weakly():
     return note(t)
 def is_gone(): return kept["weak"]() is None and kept["gone"] == [1]
 
-# ---- and those that somebody has
+# ---- and those that something refers to
 def kept_by_name():
     kept["t"] = torch.arange(4.)
     return note(kept["t"])
@@ -192,20 +192,20 @@ def finalized(): return kept["sums"]
 // Whether tensors go over as they are with this torch (docs/tensors.md).
 constexpr bool kHandsOver = TORCH_VERSION_MAJOR * 100 + TORCH_VERSION_MINOR >= 209;
 
-class HandedOver : public testing::Test {
+class ResultMoves : public testing::Test {
  protected:
   static void SetUpTestSuite() {
     manager = new InterpreterManager(1);
-    manager->registerModuleSource("handed_over_test", kModule);
+    manager->registerModuleSource("result_moves_module", kModule);
     call("same", {at::ones({1})});  // an interpreter's first tensor makes torch's objects known
   }
   static void TearDownTestSuite() {
     functions.clear();
     delete manager;
   }
-  ~HandedOver() override { call("clear"); }
+  ~ResultMoves() override { call("clear"); }
 
-  // As a ReplicatedObj is called: what it returns is nobody's but the call's.
+  // As a ReplicatedObj is called: what it returns belongs to the call alone.
   static at::IValue call(const std::string& name, const std::vector<at::IValue>& arguments = {}) {
     auto& function = functions[name];
     if (!function) function.emplace(movable(*manager, name));
@@ -213,7 +213,7 @@ class HandedOver : public testing::Test {
   }
   static ReplicatedObj movable(InterpreterManager& of, const std::string& name) {
     auto session = of.acquireOne();
-    return of.createMovable(session.global("handed_over_test", name.c_str()), &session);
+    return of.createMovable(session.global("result_moves_module", name.c_str()), &session);
   }
   static at::Tensor tensor(const std::string& name, const std::vector<at::IValue>& arguments = {}) {
     return call(name, arguments).toTensor();
@@ -235,7 +235,7 @@ class HandedOver : public testing::Test {
   inline static std::map<std::string, std::optional<ReplicatedObj>> functions;
 };
 
-TEST_F(HandedOver, WhatNobodyElseHas) {
+TEST_F(ResultMoves, WhatNothingElseRefersTo) {
   for (const char* name : {"fresh", "detached_of_dead", "of_inference", "with_attribute"}) {
     const at::Tensor result = tensor(name);
     EXPECT_EQ(wentAsItIs(result), kHandsOver) << name;
@@ -249,7 +249,7 @@ TEST_F(HandedOver, WhatNobodyElseHas) {
   EXPECT_TRUE(at::equal(x, at::arange(4) + 1.0f)) << "changed in place";
 }
 
-TEST_F(HandedOver, AnArgumentThatComesBackHasTheArgumentsBytes) {
+TEST_F(ResultMoves, AnArgumentThatComesBackHasTheArgumentsBytes) {
   const at::Tensor x = at::arange(4, at::kFloat);
   const at::Tensor back = tensor("same", {x});
   EXPECT_NE(back.unsafeGetTensorImpl(), x.unsafeGetTensorImpl());
@@ -260,14 +260,14 @@ TEST_F(HandedOver, AnArgumentThatComesBackHasTheArgumentsBytes) {
   EXPECT_EQ(back._version(), x._version());
 }
 
-TEST_F(HandedOver, WhatComesBackCanBeUsedByOtherThreadsAndCallsAndOutliveAll) {
+TEST_F(ResultMoves, WhatComesBackCanBeUsedByOtherThreadsAndCallsAndOutliveAll) {
   at::Tensor result = tensor("fresh");
   std::thread([&] { result = tensor("computed", {result}); }).join();
   result = tensor("same", {tensor("same", {result})});
   EXPECT_TRUE(at::equal(result, at::arange(4) * 2.0f));
   {
     InterpreterManager other(1);
-    other.registerModuleSource("handed_over_test", kModule);
+    other.registerModuleSource("result_moves_module", kModule);
     const ReplicatedObj fresh = movable(other, "fresh"), same = movable(other, "same");
     result = same({fresh({}).toTensor() + result}).toTensor();
   }
@@ -275,13 +275,13 @@ TEST_F(HandedOver, WhatComesBackCanBeUsedByOtherThreadsAndCallsAndOutliveAll) {
   EXPECT_TRUE(at::equal(tensor("computed", {result}), at::arange(4) * 6.0f));
 }
 
-TEST_F(HandedOver, AWeakReferenceEndsWithTheCall) {
+TEST_F(ResultMoves, AWeakReferenceEndsWithTheCall) {
   const at::Tensor result = tensor("known_weakly");
   EXPECT_EQ(wentAsItIs(result), kHandsOver);
   EXPECT_TRUE(call("is_gone").toBool());
 }
 
-TEST_F(HandedOver, WhatSomebodyHasStaysWhereItIs) {
+TEST_F(ResultMoves, WhatSomethingRefersToStaysWhereItIs) {
   for (const char* name :
        {"kept_by_name", "in_a_closure", "in_a_generator", "in_a_cycle", "view_of_kept",
         "detached_of_kept", "view_of_dead", "with_storage", "with_weak_storage", "of_numpy",
@@ -295,7 +295,7 @@ TEST_F(HandedOver, WhatSomebodyHasStaysWhereItIs) {
   }
 }
 
-TEST_F(HandedOver, WhatPythonKeepsIsTheSameBytes) {
+TEST_F(ResultMoves, WhatPythonKeepsIsTheSameBytes) {
   const at::Tensor x = at::arange(4, at::kFloat);
   for (const bool argument : {false, true}) {
     const at::Tensor result = argument ? tensor("argument_kept", {x}) : tensor("kept_by_name");
@@ -308,14 +308,14 @@ TEST_F(HandedOver, WhatPythonKeepsIsTheSameBytes) {
   EXPECT_EQ(x.sum().item<float>(), 4);
 }
 
-TEST_F(HandedOver, WhatAnotherThreadHasStaysWhereItIs) {
+TEST_F(ResultMoves, WhatAnotherThreadHasStaysWhereItIs) {
   const at::Tensor result = tensor("in_another_thread");
   EXPECT_FALSE(wentAsItIs(result));
   result.add_(1);
   EXPECT_EQ(call("end_thread").toDouble(), 10);
 }
 
-TEST_F(HandedOver, PartsOfOneResultKeepWhatTheyHaveInCommon) {
+TEST_F(ResultMoves, PartsOfOneResultKeepWhatTheyHaveInCommon) {
   const auto twice = call("twice").toTupleRef().elements().vec();
   twice[0].toTensor().add_(1);
   EXPECT_TRUE(at::equal(twice[1].toTensor(), at::arange(4) + 1.0f));
@@ -332,7 +332,7 @@ TEST_F(HandedOver, PartsOfOneResultKeepWhatTheyHaveInCommon) {
   EXPECT_TRUE(two[0].is_alias_of(two[1]));
 }
 
-TEST_F(HandedOver, PartsThatNobodyElseHas) {
+TEST_F(ResultMoves, PartsThatNothingElseRefersTo) {
   const at::Tensor x = at::arange(4, at::kFloat);
   const auto went = [](const at::Tensor& part, int64_t i) {
     return call("address_in_pair", {i}).toInt() ==
@@ -362,7 +362,7 @@ TEST_F(HandedOver, PartsThatNobodyElseHas) {
 
 // ------------------------------------------------------- objects of arguments
 
-TEST_F(HandedOver, ArgumentsAreAsNewWhateverWasDoneWithEarlierOnes) {
+TEST_F(ResultMoves, ArgumentsAreAsNewWhateverWasDoneWithEarlierOnes) {
   const at::Tensor x = at::ones({3}), other = at::full({5}, 2.0f);
   for (const char* name : {"tag", "refer_weakly", "hook", "give_grad", "set_data", "become_view"}) {
     for (int i = 0; i < 3; ++i) call(name, {x.clone()});
@@ -376,7 +376,7 @@ TEST_F(HandedOver, ArgumentsAreAsNewWhateverWasDoneWithEarlierOnes) {
   expectAsNew(x);
 }
 
-TEST_F(HandedOver, ArgumentsThatAreKeptAreNotUsedAgain) {
+TEST_F(ResultMoves, ArgumentsThatAreKeptAreNotUsedAgain) {
   for (int i = 1; i <= 40; ++i) {
     call("keep", {at::full({2}, i)});
     if (i % 3 == 0) call("tag", {at::full({2}, -1)});
@@ -385,7 +385,7 @@ TEST_F(HandedOver, ArgumentsThatAreKeptAreNotUsedAgain) {
   expectAsNew(at::ones({3}));
 }
 
-TEST_F(HandedOver, ManyArgumentsAtOnce) {
+TEST_F(ResultMoves, ManyArgumentsAtOnce) {
   auto session = manager->acquireOne();
   const Obj sum = session.global("builtins", "max");
   std::vector<at::IValue> arguments;
@@ -394,8 +394,8 @@ TEST_F(HandedOver, ManyArgumentsAtOnce) {
   expectAsNew(at::ones({3}));
 }
 
-// Somebody gives the class a finalizer: it has to see the tensor.
-TEST_F(HandedOver, AFinalizerSeesItsTensor) {
+// The class is given a finalizer: it has to see the tensor.
+TEST_F(ResultMoves, AFinalizerSeesItsTensor) {
   const at::Tensor x = at::ones({3});
   call("same", {x});  // an object is kept
   call("add_finalizer");

@@ -21,7 +21,7 @@ import ctypes, gc, importlib, pathlib, py_compile, sys, tracemalloc
 
 def write(folder):
     text = "Words that are long enough to be worth it. " * 10
-    # A text of the module's own for each folder: nobody else has it.
+    # A text of the module's own for each folder: no other module has it.
     file = pathlib.Path(folder, "documented.py")
     file.write_text(f'"""{folder}: {text}"""\nSHORT = "{folder}"\ndef f():\n  """Of f in {folder}: {text}"""\n')
     py_compile.compile(str(file), doraise=True)

@@ -52,14 +52,14 @@ def resize(t): t.untyped_storage().resize_(1000)
 def parameter(): return torch.nn.Parameter(torch.ones(2))
 )py";
 
-class Crossing : public testing::Test {
+class Transfer : public testing::Test {
  protected:
   static void SetUpTestSuite() {
     manager = new InterpreterManager(2);
     manager->registerModuleSource("crossing_test", kModule);
   }
   static void TearDownTestSuite() { delete manager; }
-  Crossing()
+  Transfer()
       : A(manager->allInstances()[0].acquireSession()),
         B(manager->allInstances()[1].acquireSession()) {}
   static at::IValue from(InterpreterSession& I, const char* function,
@@ -75,26 +75,26 @@ class Crossing : public testing::Test {
   inline static InterpreterManager* manager = nullptr;
 };
 
-TEST_F(Crossing, ASubclassComesAsAPlainTensorWithoutItsDict) {
+TEST_F(Transfer, ASubclassComesAsAPlainTensorWithoutItsDict) {
   const auto seen = from(B, "describe", {from(A, "tagged")}).toListRef().vec();
   EXPECT_EQ(seen[0].toStringRef(), "Tensor");
   EXPECT_EQ(seen[1].toStringRef(), "[]");
   EXPECT_TRUE(from(A, "parameter").toTensor().requires_grad());
 }
 
-TEST_F(Crossing, ViewsOfOneStorageRemainSo) {
+TEST_F(Transfer, ViewsOfOneStorageRemainSo) {
   const at::IValue views = from(A, "views");
   const at::Tensor base = views.toTensorVector()[0];
   EXPECT_TRUE(base.is_alias_of(views.toTensorVector()[1]));
   EXPECT_EQ(bools(from(B, "aliasing", {views})), (std::vector<bool>{true, true, true, false}));
-  // The arguments of one call are one crossing, too.
+  // The arguments of one call are one transfer, too.
   const Obj function = B.global("crossing_test", "aliasing_of_arguments");
   EXPECT_EQ(
       bools(function.callKwargs({base, base.slice(0, 1, 2)}, {{"c", at::zeros({2})}}).toIValue()),
       (std::vector<bool>{true, true, false}));
 }
 
-TEST_F(Crossing, WritesInSharedMemoryAreSeenEverywhere) {
+TEST_F(Transfer, WritesInSharedMemoryAreSeenEverywhere) {
   for (const char* function : {"shared", "shared_by_name"}) {
     SCOPED_TRACE(function);
     const at::Tensor t = from(A, function).toTensor();
@@ -105,7 +105,7 @@ TEST_F(Crossing, WritesInSharedMemoryAreSeenEverywhere) {
 }
 
 // libshm, which gives the bytes back, is the interpreter's and goes with it.
-TEST_F(Crossing, MemorySharedByNameOutlivesItsInterpreter) {
+TEST_F(Transfer, MemorySharedByNameOutlivesItsInterpreter) {
   at::Tensor t;
   {
     InterpreterManager other(1);
@@ -117,21 +117,21 @@ TEST_F(Crossing, MemorySharedByNameOutlivesItsInterpreter) {
   EXPECT_TRUE(at::equal(t, at::full({3}, 2.0f)));
 }
 
-TEST_F(Crossing, ALeafComesWithoutItsGradient) {
+TEST_F(Transfer, ALeafComesWithoutItsGradient) {
   EXPECT_EQ(bools(from(B, "grad_of", {from(A, "with_grad")})),
             (std::vector<bool>{true, true, true}));
 }
 
-TEST_F(Crossing, LayoutsArriveInPython) {
+TEST_F(Transfer, LayoutsArriveInPython) {
   EXPECT_EQ(from(B, "sums", {from(A, "nested")}).toDoubleVector(), (std::vector<double>{2, 3}));
   EXPECT_EQ(from(B, "sums", {from(A, "csr")}).toDoubleVector(), (std::vector<double>{3}));
 }
 
-TEST_F(Crossing, WhatOnlyPythonUnderstandsIsRefused) {
+TEST_F(Transfer, WhatOnlyPythonUnderstandsIsRefused) {
   for (const char* function : {"fake", "jagged"}) {
     try {
       from(A, function);
-      FAIL() << function << " crossed";
+      FAIL() << function << " was transferred";
     } catch (const ConversionError& error) {
       EXPECT_NE(std::string(error.what()).find("__torch_dispatch__"), std::string::npos)
           << error.what();
@@ -139,7 +139,7 @@ TEST_F(Crossing, WhatOnlyPythonUnderstandsIsRefused) {
   }
 }
 
-TEST_F(Crossing, CrossedBytesCannotBeResized) {
+TEST_F(Transfer, TransferredBytesCannotBeResized) {
   try {
     from(B, "resize", {at::ones({3})});
     FAIL() << "nothing was thrown";

@@ -210,7 +210,7 @@ TEST_F(ValuesTest, TensorsShareTheirMemory) {
   const at::Tensor back = roundTrip(t).toTensor();
   EXPECT_EQ(back.data_ptr(), t.data_ptr());
   EXPECT_EQ(back.strides(), t.strides());
-  EXPECT_FALSE(back.is_same(t)) << "a fresh TensorImpl at each crossing";
+  EXPECT_FALSE(back.is_same(t)) << "a fresh TensorImpl at each transfer";
   const auto list = roundTrip(std::vector<at::Tensor>{t, t}).toTensorVector();
   EXPECT_EQ(list[1].data_ptr(), t.data_ptr());
 }
@@ -277,7 +277,7 @@ def fail(text): waiting.pop(0).set_exception(ValueError(text))
 seen = []
 def when_done(f): f.add_done_callback(lambda done: seen.append(done.value()))
 def waited(f):
-    """A thread of Python's waits: nobody else is kept."""
+    """A thread of Python's waits: no other is kept."""
     thread = threading.Thread(target=lambda: seen.append(f.wait()))
     thread.start()
     return thread
@@ -345,7 +345,7 @@ TEST(Futures, OfAnInterpreterThatEndsGetAnError) {
     ASSERT_TRUE(future->hasError());
     EXPECT_NE(future->tryRetrieveErrorMessage().find("InterpreterManager"), std::string::npos);
   }
-  mine->markCompleted(at::ones({1}));  // nobody waits for it any more
+  mine->markCompleted(at::ones({1}));  // nothing waits for it any more
 }
 
 TEST_F(ValuesTest, ScriptModulesInBothDirectionsAndInTwoInterpreters) {

@@ -21,17 +21,20 @@ class Recorder final : public LibraryAdapter {
     if (name == refused) throw runtime::UnsupportedTorchError(name + " is not known", {"a", "b"});
     return answer;
   }
-  void beforeLoad(int slot, const std::filesystem::path& original) override {
-    log.push_back("before " + std::to_string(slot) + " " + nameOf(original));
+  void beforeLoad(InterpreterId slot, const std::filesystem::path& original) override {
+    log.push_back("before " + std::to_string(slot.number()) + " " + nameOf(original));
   }
-  void afterLoad(int slot, const std::filesystem::path& original, void* handle) override {
-    log.push_back((handle ? "after " : "failed ") + std::to_string(slot) + " " + nameOf(original));
+  void afterLoad(InterpreterId slot, const std::filesystem::path& original, void* handle) override {
+    log.push_back((handle ? "after " : "failed ") + std::to_string(slot.number()) + " " +
+                  nameOf(original));
   }
-  void mapped(int slot, const void* begin, const void* end) override {
-    log.push_back("mapped " + std::to_string(slot));
+  void mapped(InterpreterId slot, const void* begin, const void* end) override {
+    log.push_back("mapped " + std::to_string(slot.number()));
     ranges.emplace_back(begin, end);
   }
-  void unmapped(int slot) override { log.push_back("unmapped " + std::to_string(slot)); }
+  void unmapped(InterpreterId slot) override {
+    log.push_back("unmapped " + std::to_string(slot.number()));
+  }
 
   int rangesWith(const void* address) const {
     int count = 0;

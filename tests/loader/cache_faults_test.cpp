@@ -28,15 +28,17 @@ namespace {
 class Vandal final : public LibraryAdapter {
  public:
   Renames renames(const elf::SharedObject&) override { return {}; }
-  void beforeLoad(int, const std::filesystem::path& original) override {
+  void beforeLoad(InterpreterId, const std::filesystem::path& original) override {
     ++loads;
     if (!act || original.filename() != victim || times == 0) return;
     --times;
     act();
   }
-  void afterLoad(int, const std::filesystem::path&, void* handle) override { failed += !handle; }
-  void mapped(int, const void*, const void*) override {}
-  void unmapped(int) override {}
+  void afterLoad(InterpreterId, const std::filesystem::path&, void* handle) override {
+    failed += !handle;
+  }
+  void mapped(InterpreterId, const void*, const void*) override {}
+  void unmapped(InterpreterId) override {}
 
   std::string victim;
   int times = 1;

@@ -301,7 +301,7 @@ TEST_F(CopyCacheConcurrencyTest, ADirectoryWithoutRightsEndsInMemory) {
   { get(*CopyCache::in(directory_), "old"); }
   EXPECT_EQ(
       exitCodeOf(inChild([&] {
-        // Root may write everywhere, so it must be somebody else.
+        // Root may write everywhere, so it must be another user.
         if (::geteuid() == 0) {
           for (const auto& entry : std::filesystem::recursive_directory_iterator(bench_ / "")) {
             if (::chown(entry.path().c_str(), 12345, 12345)) return false;

@@ -243,7 +243,7 @@ TEST_F(CopyCacheTest, ADirectoryThatOthersCanWriteIsRefused) {
   ASSERT_EQ(::chmod((bench_ / "a").c_str(), 0777), 0);
   EXPECT_TRUE(contains(whyRefused(), (bench_ / "a").string() + " has mode 0777"));
   ASSERT_EQ(::chmod((bench_ / "a").c_str(), 01777), 0);
-  EXPECT_EQ(whyRefused(), "not refused") << "as in /tmp, nobody else can replace ours";
+  EXPECT_EQ(whyRefused(), "not refused") << "as in /tmp, no other user can replace ours";
 }
 
 TEST_F(CopyCacheTest, EveryLinkOnTheWayMustBeSafeToo) {

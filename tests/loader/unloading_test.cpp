@@ -58,7 +58,7 @@ TEST_P(UnloadingTest, WhatCannotBeUnloadedIsCountedAndNotMetAgain) {
     EXPECT_GT((*space)->unload(), 0u);
   }
   {
-    PrivateSpace space(9, policy_, cache_, nullptr);
+    PrivateSpace space(InterpreterId(9), policy_, cache_, nullptr);
     space.loadInterpreter(bench_.standIn());
     EXPECT_EQ(call(space.load(library), "count"), 1);
   }  // destroyed without unload(): everything stays
@@ -174,8 +174,8 @@ TEST_P(UnloadingTest, MisuseIsAnError) {
   EXPECT_THROW(newSpace(4), runtime::InvalidArgument);
   EXPECT_THROW(newSpace(-1), runtime::InvalidArgument);
   EXPECT_THROW((*space)->loadInterpreter(bench_.standIn()), runtime::InternalError);
-  EXPECT_THROW(PrivateSpace(5, nullptr, cache_, nullptr), runtime::InvalidArgument);
-  PrivateSpace empty(5, policy_, cache_, nullptr);
+  EXPECT_THROW(PrivateSpace(InterpreterId(5), nullptr, cache_, nullptr), runtime::InvalidArgument);
+  PrivateSpace empty(InterpreterId(5), policy_, cache_, nullptr);
   EXPECT_THROW(empty.load(build("site-packages/any.so", kCounter)), runtime::LoadError);
   const auto incomplete = readBytes(build("incomplete.so", "int PzThing_Who(void) { return 0; }"));
   EXPECT_THROW(empty.loadInterpreter(incomplete), runtime::InternalError);

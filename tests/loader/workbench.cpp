@@ -217,7 +217,7 @@ const std::vector<std::byte>& Workbench::standIn() const {
 LivingSpace::LivingSpace(const Workbench& bench, int slot,
                          std::shared_ptr<const IsolationPolicy> policy,
                          std::shared_ptr<CopyCache> cache, LibraryAdapter* adapter)
-    : space_(slot, std::move(policy), std::move(cache), adapter),
+    : space_(InterpreterId(slot), std::move(policy), std::move(cache), adapter),
       interpreter_(space_.loadInterpreter(bench.standIn())) {
   call<void>(interpreter_, "attach", servicesOf(space_));
 }

@@ -14,7 +14,7 @@ import runpy
 
 PROGRAMS = pathlib.Path(__file__).with_name("programs")
 
-# Sums are added in the same order everywhere, and nobody asks the network.
+# Sums are added in the same order everywhere, and none asks the network.
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(name, "1")
 os.environ.setdefault("HF_HUB_OFFLINE", "1")

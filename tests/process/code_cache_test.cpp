@@ -89,7 +89,7 @@ TEST(CodeCache, ManyThreadsGetWholeCodes) {
   EXPECT_GT(texts.counts().found, 0u);
 }
 
-// Whoever was in a shard when the process was forked off is in it for ever. (The child
+// A thread that was in a shard when the process was forked off is in it for ever. (The child
 // allocates nothing: AddressSanitizer's own allocator does wait there.)
 TEST(CodeCache, TheChildOfAForkDoesNotWait) {
   CodeCache texts(1 << 20);

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "../runtime/forked_children.h"
+#include "base/interpreter_id.h"
 #include "multipy/runtime/Exception.h"
 #include "process/ownership.h"
 
@@ -25,20 +26,20 @@ class Housekeeping : public testing::Test {
     stopInterpreterThreads(slot);
     Ownership::instance().release(slot);
   }
-  int slot = kNone;
+  InterpreterId slot;
 };
 
 TEST_F(Housekeeping, RunsOnOneNamedThreadOfTheSlot) {
   std::thread::id first, second;
   std::string name;
-  int current = kNone;
+  InterpreterId current;
   runHousekeeping(slot, [&] {
     first = std::this_thread::get_id();
     char text[16] = "";
     ::pthread_getname_np(::pthread_self(), text, sizeof text);
     name = text;
     current = Ownership::entered();
-    Ownership::setCurrent(kNone);  // as a task may that entered and left
+    Ownership::setCurrent(InterpreterId::none());  // as a task may that entered and left
   });
   runHousekeeping(slot, [&] {
     second = std::this_thread::get_id();
@@ -46,7 +47,7 @@ TEST_F(Housekeeping, RunsOnOneNamedThreadOfTheSlot) {
   });
   EXPECT_EQ(first, second);
   EXPECT_NE(first, std::this_thread::get_id());
-  EXPECT_EQ(name, "multipy-" + std::to_string(slot));
+  EXPECT_EQ(name, "multipy-" + std::to_string(slot.number()));
   EXPECT_EQ(current, slot);
 }
 
@@ -84,7 +85,7 @@ TEST_F(Housekeeping, ATaskThatPausesGoesOnOnceThereIsAnother) {
   EXPECT_TRUE(ran);
 }
 
-// Whoever waits for the owner may be who a destructor waits for.
+// A thread that waits for the owner may be the one that a destructor waits for.
 TEST_F(Housekeeping, TheOwnersThreadDoesNotWaitForDrops) {
   std::atomic<bool> goOn{false};
   ASSERT_TRUE(postHousekeeping(slot, [&] {
@@ -120,17 +121,17 @@ TEST_F(Housekeeping, OneThreadPerSlot) {
 }
 
 TEST_F(Housekeeping, WrongSlots) {
-  EXPECT_THROW(startInterpreterThreads(-1), runtime::InvalidArgument);
-  EXPECT_THROW(startInterpreterThreads(kMaxInterpreters), runtime::InvalidArgument);
-  EXPECT_FALSE(postHousekeeping(kNone, [] {}));
-  EXPECT_FALSE(postHousekeeping(kMaxInterpreters, [] {}));
+  EXPECT_THROW(startInterpreterThreads(InterpreterId::none()), runtime::InvalidArgument);
+  EXPECT_THROW(startInterpreterThreads(InterpreterId::resident()), runtime::InvalidArgument);
+  EXPECT_FALSE(postHousekeeping(InterpreterId::none(), [] {}));
+  EXPECT_FALSE(postHousekeeping(InterpreterId::resident(), [] {}));
 }
 
 TEST_F(Housekeeping, DropsArePermittedUntilClosed) {
   const Incarnation owner = incarnation(slot);
   EXPECT_TRUE(DropPermit(owner));
-  EXPECT_FALSE(DropPermit({kNone, 0}));
-  EXPECT_FALSE(DropPermit({slot, owner.generation + 1})) << "a successor is somebody else";
+  EXPECT_FALSE(DropPermit({InterpreterId::none(), 0}));
+  EXPECT_FALSE(DropPermit({slot, owner.generation + 1})) << "a successor is another one";
   closeDrops(slot);
   EXPECT_FALSE(DropPermit(owner));
 }
@@ -163,7 +164,7 @@ TEST_F(Housekeeping, CloseRunsWhatIsQueuedFirst) {
   EXPECT_TRUE(permitted);
 }
 
-// Which has none of the threads; whoever was in a lock of theirs is in it for ever.
+// Which has none of the threads; a thread that was in a lock of theirs is in it for ever.
 TEST_F(Housekeeping, AForkedChildIsRefusedAndDoesNotWait) {
   std::atomic<bool> stop{false};
   std::thread posting([&] {
@@ -189,14 +190,14 @@ TEST_F(Housekeeping, AForkedChildIsRefusedAndDoesNotWait) {
 
 TEST_F(Housekeeping, AForkedChildReleasesWhatIsItsInterpreters) {
   Ownership::setCurrent(slot);
-  const int other = Ownership::instance().admit();
+  const InterpreterId other = Ownership::instance().admit();
   startInterpreterThreads(other);
   testing_support::expectChildrenToEnd(1, [&] {
     return !DropPermit(incarnation(slot)) + static_cast<bool>(DropPermit(incarnation(other)));
   });
   stopInterpreterThreads(other);
   Ownership::instance().release(other);
-  Ownership::setCurrent(kNone);
+  Ownership::setCurrent(InterpreterId::none());
 }
 
 TEST_F(Housekeeping, ManyThreadsPost) {

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/interpreter_id.h"
 #include "multipy/runtime/Exception.h"
 
 namespace multipy::process {
@@ -34,11 +35,11 @@ class Admitted {
  public:
   Admitted() : slot_(ownership().admit()) {}
   ~Admitted() { ownership().release(slot_); }
-  operator int() const { return slot_; }
+  operator InterpreterId() const { return slot_; }
   char* begin() const { return static_cast<char*>(ownership().slice(slot_).begin); }
 
  private:
-  int slot_;
+  InterpreterId slot_;
 };
 
 TEST(Ownership, SliceIsAlignedAndReservedOnly) {
@@ -46,7 +47,7 @@ TEST(Ownership, SliceIsAlignedAndReservedOnly) {
   const AddressRange slice = ownership().slice(slot);
   EXPECT_EQ(slice.size, std::size_t{32} << 30);
   EXPECT_EQ(reinterpret_cast<std::uintptr_t>(slice.begin) % slice.size, 0u);
-  // Nobody else may have mapped anything there: a hint is not taken.
+  // Nothing else may have been mapped there: a hint is not taken.
   void* const elsewhere = ::mmap(slice.begin, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(elsewhere, MAP_FAILED);
   EXPECT_NE(elsewhere, slice.begin);
@@ -56,7 +57,7 @@ TEST(Ownership, SliceIsAlignedAndReservedOnly) {
 TEST(Ownership, OwnerIsKnownWhileTheInterpreterLives) {
   const Admitted first, second;
   char* const object = first.begin() + 12345;
-  EXPECT_EQ(ownership().ownerOf(object), kNone) << "not live yet";
+  EXPECT_EQ(ownership().ownerOf(object), InterpreterId::none()) << "not live yet";
   ownership().setLive(first, holdsNothing);
   ownership().setLive(second, holdsNothing);
   EXPECT_TRUE(ownership().isLive(first));
@@ -66,7 +67,7 @@ TEST(Ownership, OwnerIsKnownWhileTheInterpreterLives) {
   EXPECT_EQ(ownership().ownerOf(second.begin() + 1), second);
   ownership().setDead(first);
   EXPECT_FALSE(ownership().isLive(first));
-  EXPECT_EQ(ownership().ownerOf(object), kNone);
+  EXPECT_EQ(ownership().ownerOf(object), InterpreterId::none());
   EXPECT_EQ(ownership().ownerOf(second.begin() + 1), second);
 }
 
@@ -74,9 +75,10 @@ TEST(Ownership, ForeignAddressesHaveNoOwner) {
   const Admitted slot;
   ownership().setLive(slot, holdsNothing);
   int onStack = 0;
-  EXPECT_EQ(ownership().ownerOf(&onStack), kNone);
-  EXPECT_EQ(ownership().ownerOf(nullptr), kNone);
-  EXPECT_EQ(ownership().ownerOf(reinterpret_cast<void*>(~std::uintptr_t{0})), kNone);
+  EXPECT_EQ(ownership().ownerOf(&onStack), InterpreterId::none());
+  EXPECT_EQ(ownership().ownerOf(nullptr), InterpreterId::none());
+  EXPECT_EQ(ownership().ownerOf(reinterpret_cast<void*>(~std::uintptr_t{0})),
+            InterpreterId::none());
 }
 
 TEST(Ownership, TheNextInterpretersDoNotGetTheSliceOfADeadOne) {
@@ -124,7 +126,7 @@ TEST(Ownership, PagesOfADeadSliceAreGivenBack) {
   ::setrlimit(RLIMIT_AS, &limit);
   std::set<void*> taken;
   try {
-    while (taken.size() < kMaxInterpreters)
+    while (taken.size() < InterpreterId::kMost)
       taken.insert(ownership().slice(ownership().admit()).begin);
   } catch (const runtime::LoadError& error) {
     const bool says =
@@ -147,7 +149,7 @@ TEST(Ownership, AllSlotsTakenIsAnError) {
   std::vector<std::unique_ptr<Admitted>> all;
   std::string text;
   try {
-    for (int i = 0; i <= kMaxInterpreters; ++i) all.push_back(std::make_unique<Admitted>());
+    for (int i = 0; i <= InterpreterId::kMost; ++i) all.push_back(std::make_unique<Admitted>());
   } catch (const runtime::LoadError& error) {
     text = error.what();
   }
@@ -156,19 +158,20 @@ TEST(Ownership, AllSlotsTakenIsAnError) {
   EXPECT_GT(all.size(), 16u);
   EXPECT_NE(text.find("32 GiB of address space"), std::string::npos) << text;
 #else
-  EXPECT_EQ(all.size(), static_cast<std::size_t>(kMaxInterpreters));
+  EXPECT_EQ(all.size(), static_cast<std::size_t>(InterpreterId::kMost));
   EXPECT_NE(text.find("all 256 places"), std::string::npos) << text;
 #endif
 }
 
-TEST(Ownership, WrongSlotsAreErrorsOrNobodys) {
-  EXPECT_THROW(ownership().slice(-1), runtime::InvalidArgument);
-  EXPECT_THROW(ownership().slice(kMaxInterpreters), runtime::InvalidArgument);
-  EXPECT_THROW(ownership().setLive(kMaxInterpreters - 1, holdsNothing), runtime::InternalError);
-  EXPECT_FALSE(ownership().isLive(-1));
-  EXPECT_FALSE(ownership().isLive(kMaxInterpreters));
-  ownership().setDead(kMaxInterpreters);  // nothing happens
-  ownership().release(-1);
+TEST(Ownership, WrongSlotsAreErrorsOrDoNothing) {
+  EXPECT_THROW(ownership().slice(InterpreterId::none()), runtime::InvalidArgument);
+  EXPECT_THROW(ownership().slice(InterpreterId::resident()), runtime::InvalidArgument);
+  EXPECT_THROW(ownership().setLive(InterpreterId(InterpreterId::kMost - 1), holdsNothing),
+               runtime::InternalError);
+  EXPECT_FALSE(ownership().isLive(InterpreterId::none()));
+  EXPECT_FALSE(ownership().isLive(InterpreterId::resident()));
+  ownership().setDead(InterpreterId::resident());  // nothing happens
+  ownership().release(InterpreterId::none());
 }
 
 TEST(Ownership, RangesOfPrivateLibraries) {
@@ -176,41 +179,41 @@ TEST(Ownership, RangesOfPrivateLibraries) {
   const Admitted slot;
   ownership().addRange(slot, first, first + 100);
   ownership().addRange(slot, second, second + 50);
-  EXPECT_EQ(ownership().ownerOf(first), kNone) << "not live yet";
+  EXPECT_EQ(ownership().ownerOf(first), InterpreterId::none()) << "not live yet";
   ownership().setLive(slot, holdsNothing);
   EXPECT_EQ(ownership().ownerOf(first), slot);
   EXPECT_EQ(ownership().ownerOf(first + 99), slot);
   EXPECT_EQ(ownership().ownerOf(second + 49), slot);
-  EXPECT_EQ(ownership().ownerOf(second + 50), kNone);
+  EXPECT_EQ(ownership().ownerOf(second + 50), InterpreterId::none());
   ownership().removeRanges(slot);
-  EXPECT_EQ(ownership().ownerOf(first), kNone);
+  EXPECT_EQ(ownership().ownerOf(first), InterpreterId::none());
 }
 
 TEST(Ownership, CurrentIsWhatWasEntered) {
   const Admitted slot;
   ownership().setLive(slot, holdsNothing);
-  EXPECT_EQ(ownership().current(), kNone);
+  EXPECT_EQ(ownership().current(), InterpreterId::none());
   Ownership::setCurrent(slot);
   EXPECT_EQ(ownership().current(), slot);
   EXPECT_EQ(Ownership::entered(), slot);
-  std::thread([] { EXPECT_EQ(ownership().current(), kNone); }).join();
-  Ownership::setCurrent(kNone);
-  EXPECT_EQ(ownership().current(), kNone);
+  std::thread([] { EXPECT_EQ(ownership().current(), InterpreterId::none()); }).join();
+  Ownership::setCurrent(InterpreterId::none());
+  EXPECT_EQ(ownership().current(), InterpreterId::none());
 }
 
 TEST(Ownership, CurrentIsElseTheHolderOfTheGil) {
   const Admitted slot;
   ownership().setLive(slot, holdsWhatTheTestSays);
-  EXPECT_EQ(ownership().current(), kNone);
+  EXPECT_EQ(ownership().current(), InterpreterId::none());
   answer = true;
   EXPECT_EQ(ownership().current(), slot);
-  EXPECT_EQ(Ownership::entered(), kNone) << "asked, not set";
+  EXPECT_EQ(Ownership::entered(), InterpreterId::none()) << "asked, not set";
   answer = false;
-  EXPECT_EQ(ownership().current(), kNone) << "the last answer must not stick";
+  EXPECT_EQ(ownership().current(), InterpreterId::none()) << "the last answer must not stick";
   ownership().setDead(slot);
   answer = true;
   const int before = asked;
-  EXPECT_EQ(ownership().current(), kNone);
+  EXPECT_EQ(ownership().current(), InterpreterId::none());
   EXPECT_EQ(asked, before) << "a dead interpreter must not be asked";
   answer = false;
 }
@@ -251,9 +254,9 @@ TEST(Ownership, ManyThreadsComeAndGo) {
         ownership().setLive(slot, holdsNothing);
         ownership().addRange(slot, object, object + 1);
         failures += ownership().ownerOf(object) != slot;
-        failures += ownership().current() != kNone;
+        failures += ownership().current() != InterpreterId::none();
         ownership().setDead(slot);
-        failures += ownership().ownerOf(object) != kNone;
+        failures += ownership().ownerOf(object) != InterpreterId::none();
       }
     });
   for (auto& thread : threads) thread.join();

@@ -15,14 +15,15 @@
 #include <thread>
 #include <vector>
 
+#include "base/interpreter_id.h"
 #include "process/ownership.h"
 
 namespace {
-thread_local int entered = multipy::process::kNone;
+thread_local multipy::InterpreterId entered;
 }
 
 // In place of src/process/ownership.cpp: the interpreter that the thread is in.
-int multipy::process::Ownership::entered() noexcept { return ::entered; }
+multipy::InterpreterId multipy::process::Ownership::entered() noexcept { return ::entered; }
 
 namespace multipy::process {
 namespace {
@@ -50,13 +51,13 @@ struct sigaction inKernel(int number) {
 
 struct sigaction ask(int slot, int number, const struct sigaction& action) {
   struct sigaction old {};
-  EXPECT_EQ(changeSignalAction(slot, number, &action, &old), 0);
+  EXPECT_EQ(changeSignalAction(InterpreterId(slot), number, &action, &old), 0);
   return old;
 }
 
 struct sigaction seen(int slot, int number) {
   struct sigaction action {};
-  EXPECT_EQ(changeSignalAction(slot, number, nullptr, &action), 0);
+  EXPECT_EQ(changeSignalAction(InterpreterId(slot), number, nullptr, &action), 0);
   return action;
 }
 
@@ -76,10 +77,10 @@ class SignalHandlers : public testing::Test {
  protected:
   void SetUp() override {
     called();
-    entered = process::kNone;
+    entered = InterpreterId::none();
   }
   void TearDown() override {
-    for (int slot = 0; slot < 4; ++slot) EXPECT_TRUE(forgetSignalActions(slot));
+    for (int slot = 0; slot < 4; ++slot) EXPECT_TRUE(forgetSignalActions(InterpreterId(slot)));
     for (const int number : {SIGUSR1, SIGUSR2, SIGPIPE, SIGSEGV, SIGCHLD}) signal(number, SIG_DFL);
   }
 };
@@ -97,7 +98,7 @@ TEST_F(SignalHandlers, ReachTheProgramAndEveryInterpreterThatAsked) {
   raise(SIGUSR1);
   EXPECT_EQ(called(), only({kProgram, 0}));
 
-  EXPECT_TRUE(forgetSignalActions(0));
+  EXPECT_TRUE(forgetSignalActions(InterpreterId(0)));
   raise(SIGUSR1);
   EXPECT_EQ(called(), only({kProgram}));
   const struct sigaction now = inKernel(SIGUSR1);
@@ -161,11 +162,11 @@ TEST_F(SignalHandlers, OfFaultsAreTheThreadsInterpretersAlone) {
   EXPECT_EQ(ask(0, SIGSEGV, actionOf(count<0>)).sa_handler, count<kProgram>);
   ask(1, SIGSEGV, actionOf(count<1>));
   for (const int slot : {0, 1}) {
-    entered = slot;
+    entered = InterpreterId(slot);
     raise(SIGSEGV);
     EXPECT_EQ(called(), only({slot}));
   }
-  for (const int slot : {2, process::kNone}) {
+  for (const InterpreterId slot : {InterpreterId(2), InterpreterId::none()}) {
     entered = slot;
     raise(SIGSEGV);
     EXPECT_EQ(called(), only({kProgram}));
@@ -178,7 +179,7 @@ TEST_F(SignalHandlers, ThatPutBackWhatTheyFoundGiveUp) {
   const struct sigaction found = ask(0, SIGSEGV, actionOf(count<0>));
   ask(0, SIGSEGV, found);
   EXPECT_EQ(inKernel(SIGSEGV).sa_handler, count<kProgram>);
-  entered = 0;
+  entered = InterpreterId(0);
   raise(SIGSEGV);
   EXPECT_EQ(called(), only({kProgram}));
 }
@@ -186,10 +187,10 @@ TEST_F(SignalHandlers, ThatPutBackWhatTheyFoundGiveUp) {
 TEST_F(SignalHandlers, IgnoredInAnInterpretersThreadsAreNotInOthers) {
   signal(SIGPIPE, count<kProgram>);
   ask(0, SIGPIPE, actionOf(SIG_IGN));
-  entered = 0;
+  entered = InterpreterId(0);
   raise(SIGPIPE);
   EXPECT_EQ(called(), only({}));
-  entered = 1;
+  entered = InterpreterId(1);
   raise(SIGPIPE);
   EXPECT_EQ(called(), only({kProgram}));
   ask(0, SIGPIPE, actionOf(SIG_DFL));
@@ -199,11 +200,11 @@ TEST_F(SignalHandlers, IgnoredInAnInterpretersThreadsAreNotInOthers) {
   ask(0, SIGPIPE, actionOf(SIG_IGN));
   EXPECT_EQ(inKernel(SIGPIPE).sa_handler, SIG_IGN);
   ask(1, SIGPIPE, actionOf(count<1>));
-  entered = 0;
+  entered = InterpreterId(0);
   raise(SIGPIPE);
   EXPECT_EQ(called(), only({}));
   const auto inThird = [] {
-    entered = 2;
+    entered = InterpreterId(2);
     raise(SIGPIPE);
   };
   EXPECT_EXIT(inThird(), testing::KilledBySignal(SIGPIPE), "");
@@ -212,7 +213,7 @@ TEST_F(SignalHandlers, IgnoredInAnInterpretersThreadsAreNotInOthers) {
 TEST_F(SignalHandlers, OfOthersDoNotKeepAFaultFromEndingTheProcess) {
   ask(0, SIGSEGV, actionOf(count<0>));
   const auto fault = [] {
-    entered = 1;
+    entered = InterpreterId(1);
     void* page = mmap(nullptr, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     *static_cast<volatile char*>(page) = 1;
   };
@@ -228,8 +229,8 @@ TEST_F(SignalHandlers, SetByTheProgramLaterComeFirst) {
   raise(SIGUSR1);
   EXPECT_EQ(called(), only({kProgram, 0, 1}));
   signal(SIGUSR1, count<kProgram>);
-  EXPECT_TRUE(forgetSignalActions(0));
-  EXPECT_TRUE(forgetSignalActions(1));
+  EXPECT_TRUE(forgetSignalActions(InterpreterId(0)));
+  EXPECT_TRUE(forgetSignalActions(InterpreterId(1)));
   EXPECT_EQ(inKernel(SIGUSR1).sa_handler, count<kProgram>);
 }
 
@@ -246,12 +247,12 @@ TEST_F(SignalHandlers, ForOneCallLeaveTheSignalAsTheyFoundIt) {
   const auto once = actionOf(count<0>, static_cast<int>(SA_RESETHAND));
   signal(SIGUSR2, SIG_IGN);
   for (const int number : {SIGUSR1, SIGUSR2, SIGPIPE}) ask(0, number, once);
-  entered = 0;
+  entered = InterpreterId(0);
   for (const int number : {SIGUSR1, SIGUSR2, SIGPIPE}) raise(number);
   EXPECT_EQ(called()[0], 3);
   EXPECT_EQ(inKernel(SIGUSR1).sa_handler, SIG_DFL);
   EXPECT_EQ(inKernel(SIGUSR2).sa_handler, SIG_IGN);
-  EXPECT_TRUE(forgetSignalActions(0));
+  EXPECT_TRUE(forgetSignalActions(InterpreterId(0)));
   EXPECT_EQ(inKernel(SIGPIPE).sa_handler, SIG_DFL);
 }
 
@@ -272,8 +273,9 @@ TEST_F(SignalHandlers, GetWhatTheKernelKnows) {
 TEST_F(SignalHandlers, RefuseWhatTheSystemRefuses) {
   const struct sigaction wanted = actionOf(count<0>);
   for (const int number : {SIGKILL, SIGSTOP, 0, -1, NSIG, 1000}) {
-    EXPECT_EQ(changeSignalAction(0, number, &wanted, nullptr), EINVAL) << number;
-    EXPECT_EQ(changeSignalAction(-1, number, &wanted, nullptr), EINVAL) << number;
+    EXPECT_EQ(changeSignalAction(InterpreterId(0), number, &wanted, nullptr), EINVAL) << number;
+    EXPECT_EQ(changeSignalAction(InterpreterId::none(), number, &wanted, nullptr), EINVAL)
+        << number;
   }
   EXPECT_EQ(seen(0, SIGKILL).sa_handler, SIG_DFL);
 }
@@ -282,7 +284,7 @@ TEST_F(SignalHandlers, MayBeChangedByAHandler) {
   static std::atomic<int> ended;
   ask(0, SIGUSR1, actionOf([](int) {
         const struct sigaction none = actionOf(SIG_DFL);
-        changeSignalAction(0, SIGUSR1, &none, nullptr);
+        changeSignalAction(InterpreterId(0), SIGUSR1, &none, nullptr);
         ++ended;
       }));
   raise(SIGUSR1);
@@ -298,11 +300,11 @@ TEST_F(SignalHandlers, ThatAreRunningKeepAnInterpreterFromBeingUnloaded) {
       }));
   std::thread thread([] { raise(SIGUSR1); });
   while (!running) usleep(1000);
-  EXPECT_FALSE(forgetSignalActions(0));
+  EXPECT_FALSE(forgetSignalActions(InterpreterId(0)));
   EXPECT_EQ(inKernel(SIGUSR1).sa_handler, SIG_DFL);
   mayEnd = true;
   thread.join();
-  EXPECT_TRUE(forgetSignalActions(0));
+  EXPECT_TRUE(forgetSignalActions(InterpreterId(0)));
 }
 
 // What subprocess and libuv do before exec.
@@ -314,10 +316,11 @@ TEST_F(SignalHandlers, InAChildAreTheChildsOwn) {
     const pid_t child = start();
     if (child == 0) {
       struct sigaction old {};
-      const bool ok =
-          changeSignalAction(0, SIGUSR2, &none, &old) == 0 && old.sa_handler == count<0> &&
-          changeSignalAction(0, SIGUSR1, &none, &old) == 0 && old.sa_handler == SIG_IGN &&
-          inKernel(SIGUSR1).sa_handler == SIG_DFL && inKernel(SIGUSR2).sa_handler == SIG_DFL;
+      const bool ok = changeSignalAction(InterpreterId(0), SIGUSR2, &none, &old) == 0 &&
+                      old.sa_handler == count<0> &&
+                      changeSignalAction(InterpreterId(0), SIGUSR1, &none, &old) == 0 &&
+                      old.sa_handler == SIG_IGN && inKernel(SIGUSR1).sa_handler == SIG_DFL &&
+                      inKernel(SIGUSR2).sa_handler == SIG_DFL;
       _exit(ok ? 0 : 1);
     }
     int status = -1;
@@ -333,7 +336,7 @@ TEST_F(SignalHandlers, InAChildAreTheChildsOwn) {
 TEST_F(SignalHandlers, InAChildAreNotOtherInterpreters) {
   for (const int slot : {0, 1})
     ask(slot, SIGUSR1, slot == 0 ? actionOf(count<0>) : actionOf(count<1>));
-  entered = 1;
+  entered = InterpreterId(1);
   const pid_t child = fork();
   if (child == 0) {
     raise(SIGUSR1);
@@ -348,7 +351,7 @@ TEST_F(SignalHandlers, ComeAndGoWhileSignalsRain) {
   ask(0, SIGUSR1, actionOf(count<0>));
   std::atomic<bool> stop{false};
   std::vector<std::thread> threads;
-  for (int slot = 1; slot < 4; ++slot)
+  for (const InterpreterId slot : {InterpreterId(1), InterpreterId(2), InterpreterId(3)})
     threads.emplace_back([&, slot] {
       while (!stop) {
         const struct sigaction wanted = actionOf(count<1>);

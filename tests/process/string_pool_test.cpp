@@ -105,7 +105,7 @@ TEST(StringPool, ManyThreadsShareAndRelease) {
   EXPECT_EQ(texts.counts().uses, 0u);
 }
 
-// Whoever was in a shard when the process was forked off is in it for ever. (The child
+// A thread that was in a shard when the process was forked off is in it for ever. (The child
 // shares what is there: it allocates nothing.)
 TEST(StringPool, TheChildOfAForkDoesNotWait) {
   StringPool texts(kEnough);

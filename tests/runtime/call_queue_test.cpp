@@ -1,4 +1,4 @@
-// More calls than interpreters: who waits, who does not, and that nobody waits for
+// More calls than interpreters: who waits, who does not, and that none waits for
 // ever.
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -171,7 +171,7 @@ TEST_F(CallQueue, SessionsThatAreOpenAndIdleAreNotWaitedFor) {
 
 TEST_F(CallQueue, ACallFromInsideAnInterpreterDoesNotWait) {
   const ReplicatedObj compute = function("compute");
-  // All interpreters are busy with threads each of which calls once more: whoever
+  // All interpreters are busy with threads each of which calls once more: the one that
   // waited here would wait for itself.
   std::atomic<int> entered = 0;
   onThreads(kInterpreters, [&](int i) {

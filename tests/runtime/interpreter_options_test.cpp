@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/interpreter_id.h"
 #include "expect_error.h"
 #include "multipy/runtime/Exception.h"
 #include "multipy/runtime/interpreter_manager.h"
@@ -466,7 +467,7 @@ assert aside.getvalue() == 'aside\n'
 TEST(OutputLines, LongOnesComeInPiecesAndLaterOnesAfterAThrow) {
   std::vector<std::string> lines;
   bool fail = false;
-  OutputLines output(3, [&](int slot, OutputStream, std::string_view line) {
+  OutputLines output(InterpreterId(3), [&](int slot, OutputStream, std::string_view line) {
     EXPECT_EQ(slot, 3);
     if (fail) throw std::runtime_error("no");
     lines.emplace_back(line);

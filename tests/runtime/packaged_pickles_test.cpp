@@ -268,24 +268,24 @@ TEST_F(PackagedPickles, ADamagedStorage) {
 
 // The interpreters drop what they have with their own threads.
 bool comesDownTo(long expected) {
-  for (int i = 0; i < 1000 && routing::statistics().liveCrossings > expected; ++i)
+  for (int i = 0; i < 1000 && bridge::statistics().liveTransfers > expected; ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  return routing::statistics().liveCrossings <= expected;
+  return bridge::statistics().liveTransfers <= expected;
 }
 
 TEST_F(PackagedPickles, BytesAreGivenBackWithTheObject) {
   load("scripted.pt", "model.pkl");
-  const long before = routing::statistics().liveCrossings;
+  const long before = bridge::statistics().liveTransfers;
   {
     ReplicatedObj model = load("scripted.pt", "model.pkl");
     inEach(model, [](InterpreterSession& I) { EXPECT_TRUE(I.self.hasattr("weight")); });
-    EXPECT_GT(routing::statistics().liveCrossings, before);
+    EXPECT_GT(bridge::statistics().liveTransfers, before);
   }
-  EXPECT_TRUE(comesDownTo(before)) << routing::statistics().liveCrossings << " > " << before;
+  EXPECT_TRUE(comesDownTo(before)) << bridge::statistics().liveTransfers << " > " << before;
 }
 
 TEST_F(PackagedPickles, BytesAreGivenBackAfterTheManagerHasGone) {
-  const auto before = routing::statistics();
+  const auto before = bridge::statistics();
   at::Tensor weight;
   {
     ReplicatedObj model;
@@ -299,8 +299,8 @@ TEST_F(PackagedPickles, BytesAreGivenBackAfterTheManagerHasGone) {
   }
   EXPECT_EQ(weight.sum().item<float>(), 199 * 100);
   weight.reset();
-  EXPECT_TRUE(comesDownTo(before.liveCrossings));
-  EXPECT_EQ(routing::statistics().leakedStorages, before.leakedStorages);
+  EXPECT_TRUE(comesDownTo(before.liveTransfers));
+  EXPECT_EQ(bridge::statistics().leakedStorages, before.leakedStorages);
 }
 
 TEST(PackageStorages, TheFirstOfANameStays) {

@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/interpreter_id.h"
 #include "multipy/runtime/interpreter_manager.h"
 #include "process/ownership.h"
 
@@ -36,14 +37,14 @@ class Scopes : public testing::Test {
     if (which == 0) manager.registerModuleSource("tools", kTools);
     return manager.allInstances()[which].acquireSession();
   }
-  int slot(int which) { return manager.allInstances()[which].slot(); }
+  InterpreterId slot(int which) { return InterpreterId(manager.allInstances()[which].slot()); }
 
   InterpreterManager manager;
   InterpreterSession A, B;
 };
 
 TEST_F(Scopes, SayWhereTheThreadIs) {
-  EXPECT_EQ(Ownership::entered(), process::kNone);
+  EXPECT_EQ(Ownership::entered(), InterpreterId::none());
   {
     auto inA = A.enter();
     EXPECT_EQ(Ownership::entered(), slot(0));
@@ -61,7 +62,7 @@ TEST_F(Scopes, SayWhereTheThreadIs) {
     EXPECT_EQ(Ownership::entered(), slot(0));
     EXPECT_EQ(A.fromIValue(3).toIValue().toInt(), 3);
   }
-  EXPECT_EQ(Ownership::entered(), process::kNone);
+  EXPECT_EQ(Ownership::entered(), InterpreterId::none());
 }
 
 TEST_F(Scopes, KeepOthersOut) {

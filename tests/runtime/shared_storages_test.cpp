@@ -19,12 +19,12 @@ bool areAliases(const at::Tensor& a, const at::Tensor& b) {
 
 class SharedStoragesTest : public testing::Test {
  protected:
-  SharedStoragesTest() : before(routing::statistics()) {}
+  SharedStoragesTest() : before(bridge::statistics()) {}
   // The manager has gone.
   ~SharedStoragesTest() override {
-    EXPECT_EQ(routing::statistics().liveCrossings, before.liveCrossings);
+    EXPECT_EQ(bridge::statistics().liveTransfers, before.liveTransfers);
   }
-  const routing::Statistics before;
+  const bridge::Statistics before;
 };
 
 constexpr const char* kModule = R"(
@@ -126,7 +126,7 @@ TEST_F(SharedStoragesTest, BytesOutliveWhicheverSideEndsFirst) {
     EXPECT_EQ(array.sum().item<float>(), 4);
   }
   EXPECT_EQ(plain.sum().item<float>(), 4);
-  EXPECT_EQ(routing::statistics().leakedStorages, before.leakedStorages);
+  EXPECT_EQ(bridge::statistics().leakedStorages, before.leakedStorages);
 }
 
 // As ever: what Python owned and C++ has when the interpreter ends is left where it is.
@@ -139,7 +139,7 @@ TEST_F(SharedStoragesTest, AnArraysBytesStayWhenItsInterpreterHasEnded) {
   }
   EXPECT_EQ(array.sum().item<float>(), 4);
   array.reset();
-  EXPECT_EQ(routing::statistics().leakedStorages, before.leakedStorages + 1);
+  EXPECT_EQ(bridge::statistics().leakedStorages, before.leakedStorages + 1);
 }
 
 TEST_F(SharedStoragesTest, AResizedOriginalLeavesItsBytesToPython) {

@@ -32,7 +32,7 @@ std::string text(const Interpreter& in, const std::string& statements,
 }
 
 const std::string kModules = "import sys, torch\n";
-const std::string kIsPostponed = "type(sys.modules['torch.fx']).__name__";
+const std::string kKind = "type(sys.modules['torch.fx']).__name__";
 
 long residentKilobytes() {
   std::ifstream status("/proc/self/status");
@@ -51,7 +51,7 @@ long takenByTorch(bool slim, std::vector<Interpreter>& kept) {
 
 TEST(SlimTorch, IsOffUnlessAskedFor) {
   const Interpreter usual = interpreter(false);
-  EXPECT_EQ(text(usual, kModules, kIsPostponed), "module");
+  EXPECT_EQ(text(usual, kModules, kKind), "module");
 }
 
 // `import torch` goes without garbage collections, slim or not.
@@ -107,7 +107,7 @@ shown = repr(pickle.loads(pickle.dumps(y)))
   const Interpreter slim = interpreter(true);
   const Interpreter usual = interpreter(false);
   EXPECT_EQ(text(slim, model, "shown"), text(usual, model, "shown"));
-  EXPECT_EQ(text(slim, kModules, kIsPostponed), "Postponed");
+  EXPECT_EQ(text(slim, kModules, kKind), "LazyModule");
 }
 
 struct Use {
@@ -123,7 +123,7 @@ class SlimTorchUse : public testing::TestWithParam<Use> {
   static inline std::unique_ptr<Interpreter> usual_;
 };
 
-// Each as the first use of what has been postponed.
+// Each as the first use of a lazy module.
 TEST_P(SlimTorchUse, GivesWhatItUsuallyGives) {
   const Interpreter slim = interpreter(true);
   const std::string statements = kModules + GetParam().statements;

@@ -115,7 +115,7 @@ Growth growth(const std::vector<Sample>& samples, double warmUp) {
           .seconds = warm.back().seconds - warm.front().seconds};
 }
 
-double warmUpSeconds(double runSeconds) { return std::clamp(runSeconds / 5, 60.0, 600.0); }
+double warmUpSeconds(double runSeconds) { return std::clamp(runSeconds / 3, 60.0, 1200.0); }
 
 std::string tooMuchGrowth(const Growth& growth) {
   char text[160] = "";

@@ -36,8 +36,8 @@ struct Growth {
 /// Of the samples behind the first `warmUp` seconds. All zero for fewer than ten of them.
 Growth growth(const std::vector<Sample>& samples, double warmUp);
 
-/// How long a run of this length takes to have memory for everything once: a fifth of it, from
-/// one minute to ten.
+/// How long a run of this length takes to have memory for everything once: a third of it, from
+/// one minute to twenty.
 double warmUpSeconds(double runSeconds);
 
 /// Empty, or why this is too much growth.

@@ -15,6 +15,7 @@
 #include <ATen/Parallel.h>
 
 #include <atomic>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -53,6 +54,7 @@ class Soak {
  private:
   std::unique_ptr<World> start();
   void warmUp(World& world);
+  void visitAll(World& world, int thread);
   void work(World& world, int thread);
   void workUntilTheEnd(World& world, Progress& progress);
   void end(std::unique_ptr<World> world);
@@ -85,10 +87,29 @@ void Soak::warmUp(World& world) {
   }
 }
 
+// CPython keeps some 20 KB for each thread in each interpreter that it has been in. Acts choose
+// their interpreters so that it would take an hour until each thread has been in each.
+void Soak::visitAll(World& world, int thread) {
+  for (const auto& interpreter : world.manager().allInstances()) {
+    if (stop_) return;
+    const auto watch = watchdog_.watch(thread, "visit of all interpreters");
+    interpreter.acquireSession().global("builtins", "abs")({-1});
+  }
+}
+
 void Soak::work(World& world, int thread) {
+  using Clock = std::chrono::steady_clock;
   at::set_num_threads(1);
   Random random(options_.seed + static_cast<std::uint64_t>(thread));
+  const auto visit =
+      Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                         std::chrono::duration<double>(warmUpSeconds(options_.minutes * 60) / 2));
+  bool visited = false;
   while (!stop_) {
+    if (!visited && Clock::now() >= visit) {
+      visitAll(world, thread);
+      visited = true;
+    }
     const std::size_t act = choice_.begin(random);
     const std::uint64_t seed = random.next();
     const auto watch =

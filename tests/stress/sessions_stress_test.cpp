@@ -91,7 +91,7 @@ TEST_F(SessionsStress, ManySessionsOfOneInterpreterDoNotStarve) {
   together(kThreads, [&](int thread) {
     auto session = manager_.allInstances()[0].acquireSession();
     auto add = session.global("sessions_stress", "add");
-    // All eight sessions are alive at once from here on: nobody waits for the
+    // All eight sessions are alive at once from here on: none waits for the
     // end of another's.
     ++answered;
     EXPECT_TRUE(soon([&] { return answered >= kThreads; }));

@@ -23,7 +23,7 @@ using runtime::Obj;
 
 constexpr int kInterpreters = 4;
 constexpr int kThreads = 4;
-constexpr int kHandOffs = 20000;
+constexpr int kTransfers = 20000;
 constexpr int kPlaces = 32;
 
 // Every tensor here is filled with one number, so any damage shows.
@@ -59,7 +59,7 @@ def forget():
     gc.collect()
 
 def change(number, tensor):
-    """Mostly what nobody else has; sometimes what is kept, or what it was called with."""
+    """Mostly what nothing else refers to; sometimes what is kept, or what it was called with."""
     if number % 8 == 0:
         return exchange(number, tensor)
     if number % 8 == 1:
@@ -90,7 +90,7 @@ class Wanderer {
 
   /// Hands one tensor to one interpreter and takes another in its place. Gives
   /// false if a tensor is damaged.
-  bool handOff() {
+  bool transfer() {
     InterpreterSession& session = sessions_[random_() % sessions_.size()];
     at::Tensor& tensor = tensors_[random_() % tensors_.size()];
     const auto function = [&](const char* name) { return session.global("tensors_stress", name); };
@@ -137,22 +137,22 @@ class TensorsStress : public testing::Test {
   InterpreterManager manager_;
 };
 
-TEST_F(TensorsStress, NothingIsLeftOfEightyThousandHandOffs) {
-  const long liveBefore = routing::statistics().liveCrossings;
+TEST_F(TensorsStress, NothingIsLeftOfEightyThousandTransfers) {
+  const long liveBefore = bridge::statistics().liveTransfers;
   std::atomic<int> damaged = 0;
   together(kThreads, [&](int thread) {
     at::set_num_threads(1);
     Wanderer wanderer(manager_, thread);
-    for (int i = 0; i < kHandOffs; ++i)
-      if (!wanderer.handOff()) ++damaged;
+    for (int i = 0; i < kTransfers; ++i)
+      if (!wanderer.transfer()) ++damaged;
   });
   EXPECT_EQ(damaged, 0);
-  EXPECT_GT(routing::statistics().crossings, kThreads * kHandOffs / 2);
+  EXPECT_GT(bridge::statistics().transfers, kThreads * kTransfers / 2);
 
-  EXPECT_GT(routing::statistics().liveCrossings, liveBefore);  // those that Python keeps
+  EXPECT_GT(bridge::statistics().liveTransfers, liveBefore);  // those that Python keeps
   for (int i = 0; i < kInterpreters; ++i) call(i, "forget");
-  EXPECT_TRUE(soon([&] { return routing::statistics().liveCrossings == liveBefore; }))
-      << routing::statistics().liveCrossings << " storages are still held, " << liveBefore
+  EXPECT_TRUE(soon([&] { return bridge::statistics().liveTransfers == liveBefore; }))
+      << bridge::statistics().liveTransfers << " storages are still held, " << liveBefore
       << " were before";
 }
 
@@ -167,7 +167,7 @@ TEST_F(TensorsStress, ResultsOfCallsLeaveNothingBehind) {
   const auto change = manager_.createMovable(session.global("tensors_stress", "change"), &session);
   std::vector<int64_t> aliveBefore;
   for (int i = 0; i < kInterpreters; ++i) aliveBefore.push_back(alive(i));
-  const long liveBefore = routing::statistics().liveCrossings;
+  const long liveBefore = bridge::statistics().liveTransfers;
 
   std::atomic<int> damaged = 0;
   together(kThreads, [&](int thread) {
@@ -185,8 +185,8 @@ TEST_F(TensorsStress, ResultsOfCallsLeaveNothingBehind) {
   EXPECT_EQ(damaged, 0);
 
   for (int i = 0; i < kInterpreters; ++i) call(i, "forget");
-  EXPECT_TRUE(soon([&] { return routing::statistics().liveCrossings == liveBefore; }))
-      << routing::statistics().liveCrossings << " storages are still held, " << liveBefore
+  EXPECT_TRUE(soon([&] { return bridge::statistics().liveTransfers == liveBefore; }))
+      << bridge::statistics().liveTransfers << " storages are still held, " << liveBefore
       << " were before";
   for (int i = 0; i < kInterpreters; ++i) EXPECT_EQ(alive(i), aliveBefore[i]);
 }
@@ -210,7 +210,7 @@ TEST_F(TensorsStress, WritesOfAllInterpretersMeetInOneTensor) {
 // One tensor that every interpreter keeps and that every thread lets go of at
 // once: the last reference goes on whichever thread comes last.
 TEST_F(TensorsStress, NumpyMemoryIsFreedWhereverItsLastReferenceGoes) {
-  const long liveBefore = routing::statistics().liveCrossings;
+  const long liveBefore = bridge::statistics().liveTransfers;
   for (int round = 0; round < 200; ++round) {
     auto session = manager_.allInstances()[round % kInterpreters].acquireSession();
     at::Tensor shared =
@@ -223,10 +223,10 @@ TEST_F(TensorsStress, NumpyMemoryIsFreedWhereverItsLastReferenceGoes) {
       copies[thread].reset();
     });
   }
-  EXPECT_GT(routing::statistics().liveCrossings, liveBefore);  // those that Python keeps
+  EXPECT_GT(bridge::statistics().liveTransfers, liveBefore);  // those that Python keeps
   for (int i = 0; i < kInterpreters; ++i) call(i, "forget");
-  EXPECT_TRUE(soon([&] { return routing::statistics().liveCrossings == liveBefore; }))
-      << routing::statistics().liveCrossings << " storages are still held";
+  EXPECT_TRUE(soon([&] { return bridge::statistics().liveTransfers == liveBefore; }))
+      << bridge::statistics().liveTransfers << " storages are still held";
 }
 
 }  // namespace

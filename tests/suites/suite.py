@@ -1,4 +1,4 @@
-"""Runs a part of somebody else's test suite, and reports what became of each test.
+"""Runs a part of another project's test suite, and reports what became of each test.
 
     report(["interpreter", "job as JSON"]) -> str (JSON)
 

@@ -12,10 +12,11 @@
 #include <utility>
 #include <vector>
 
+#include "base/interpreter_id.h"
 #include "process/ownership.h"
 #include "torch_bridge/torch_bridge.h"
 
-namespace multipy::routing {
+namespace multipy::bridge {
 namespace {
 
 using torch::autograd::functional_apply_t;
@@ -68,11 +69,11 @@ class CompilerInterface : public testing::Test {
  protected:
   void SetUp() override {
     redirectCompilerInterface();
-    for (int& slot : slots) slot = process::Ownership::instance().admit();
+    for (InterpreterId& slot : slots) slot = process::Ownership::instance().admit();
   }
   void TearDown() override {
-    process::Ownership::setCurrent(process::kNone);
-    for (const int slot : slots) {
+    process::Ownership::setCurrent(InterpreterId::none());
+    for (const InterpreterId slot : slots) {
       purge(slot);
       process::Ownership::instance().release(slot);
     }
@@ -81,9 +82,9 @@ class CompilerInterface : public testing::Test {
   /// Interpreter `k` compiles from here to the end of the test.
   void compiles(int k) {
     std::unique_ptr<Interface> interface = std::make_unique<Recording>(told[k]);
-    torchRoutes().beginCompiling(slots[k], &interface);
+    torchRoutes().beginCompiling(slots[k], nullptr, &interface);
   }
-  void endsCompiling(int k) { torchRoutes().endCompiling(slots[k]); }
+  void endsCompiling(int k) { torchRoutes().endCompiling(slots[k], nullptr); }
 
   /// As code in torch's shared libraries does it in interpreter `k`.
   std::string bind(int k, const std::string& name, bool isCustom = false) {
@@ -92,17 +93,17 @@ class CompilerInterface : public testing::Test {
         nullptr, name,
         [](const variable_list&, const std::vector<c10::IValue>&) { return variable_list(); }, {},
         isCustom);
-    process::Ownership::setCurrent(process::kNone);
+    process::Ownership::setCurrent(InterpreterId::none());
     return bound;
   }
   void call(int k, const std::string& name) {
     process::Ownership::setCurrent(slots[k]);
     torch::dynamo::autograd::getPyCompilerInterface()->call_function(nullptr, "apply_functional",
                                                                      name, {}, {}, {});
-    process::Ownership::setCurrent(process::kNone);
+    process::Ownership::setCurrent(InterpreterId::none());
   }
 
-  int slots[2];
+  InterpreterId slots[2];
   Told told[2];
 };
 
@@ -184,4 +185,4 @@ TEST_F(CompilerInterface, OneCompilationAtATime) {
 }
 
 }  // namespace
-}  // namespace multipy::routing
+}  // namespace multipy::bridge

@@ -3,12 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include "base/interpreter_id.h"
 #include "counting_table.h"
 #include "process/ownership.h"
 #include "torch_bridge/dispatch/py_interpreter_router.h"
 #include "torch_bridge/torch_bridge.h"
 
-namespace multipy::routing {
+namespace multipy::bridge {
 
 class CountingInterpreters : public testing::Test {
  protected:
@@ -21,8 +22,8 @@ class CountingInterpreters : public testing::Test {
     }
   }
   void TearDown() override {
-    process::Ownership::setCurrent(process::kNone);
-    for (const int slot : slots) {
+    process::Ownership::setCurrent(InterpreterId::none());
+    for (const InterpreterId slot : slots) {
       clearPyInterpreter(slot);
       process::Ownership::instance().release(slot);
     }
@@ -33,8 +34,8 @@ class CountingInterpreters : public testing::Test {
         static_cast<char*>(process::Ownership::instance().slice(slots[i]).begin) + 64);
   }
 
-  int slots[2];
+  InterpreterId slots[2];
   Counting tables[2];
 };
 
-}  // namespace multipy::routing
+}  // namespace multipy::bridge

@@ -9,7 +9,7 @@
 
 #include "torch_bridge/symbols/versions/torch_version.h"
 
-namespace multipy::routing {
+namespace multipy::bridge {
 
 // Answers what the tests ask; everything else is not called.
 struct Counting final : c10::impl::PyInterpreterVTable {
@@ -67,4 +67,4 @@ struct Counting final : c10::impl::PyInterpreterVTable {
   void reset_backward_hooks(const c10::TensorImpl*) const override { no(); }
 };
 
-}  // namespace multipy::routing
+}  // namespace multipy::bridge

@@ -10,21 +10,22 @@
 #include <thread>
 #include <vector>
 
+#include "base/interpreter_id.h"
 #include "process/ownership.h"
 #include "torch_bridge/autograd/engine_router.h"
 
-namespace multipy::routing {
+namespace multipy::bridge {
 namespace {
 
 class EngineThreads : public testing::Test {
  protected:
   void SetUp() override {
-    for (int& slot : slots) slot = process::Ownership::instance().admit();
+    for (InterpreterId& slot : slots) slot = process::Ownership::instance().admit();
   }
   void TearDown() override {
-    for (const int slot : slots) process::Ownership::instance().release(slot);
+    for (const InterpreterId slot : slots) process::Ownership::instance().release(slot);
   }
-  int slots[2];
+  InterpreterId slots[2];
 };
 
 TEST_F(EngineThreads, CountUntilTheyHaveEnded) {
@@ -63,7 +64,7 @@ TEST_F(EngineThreads, AreWaitedForWhenTheEngineStops) {
 }
 
 TEST_F(EngineThreads, OfNoInterpreterAreNobodys) {
-  for (const int slot : {process::kNone, process::kResidentSlot}) {
+  for (const InterpreterId slot : {InterpreterId::none(), InterpreterId::resident()}) {
     noteEngineThread(slot);
     EXPECT_EQ(engineThreads(slot), 0u);
     stopEngine(slot);
@@ -71,4 +72,4 @@ TEST_F(EngineThreads, OfNoInterpreterAreNobodys) {
 }
 
 }  // namespace
-}  // namespace multipy::routing
+}  // namespace multipy::bridge

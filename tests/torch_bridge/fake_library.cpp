@@ -7,7 +7,7 @@
 
 #include "torch_bridge/symbols/supported_torch.h"
 
-namespace multipy::routing {
+namespace multipy::bridge {
 
 namespace fs = std::filesystem;
 
@@ -58,4 +58,4 @@ void FakeTorch::writeVersion(const std::string& text) const {
   std::ofstream(root_ / "version.py") << text;
 }
 
-}  // namespace multipy::routing
+}  // namespace multipy::bridge

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace multipy::routing {
+namespace multipy::bridge {
 
 struct FakeLibrary {
   std::vector<std::string> undefined, defined;
@@ -34,4 +34,4 @@ class FakeTorch {
   std::filesystem::path root_;
 };
 
-}  // namespace multipy::routing
+}  // namespace multipy::bridge

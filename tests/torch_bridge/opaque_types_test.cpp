@@ -4,15 +4,16 @@
 
 #include <string>
 
+#include "base/interpreter_id.h"
 #include "process/ownership.h"
 #include "torch_bridge/torch_bridge.h"
 
-namespace multipy::routing {
+namespace multipy::bridge {
 namespace {
 
 TEST(OpaqueTypes, AreCounted) {
-  const int slots[] = {process::Ownership::instance().admit(),
-                       process::Ownership::instance().admit()};
+  const InterpreterId slots[] = {process::Ownership::instance().admit(),
+                                 process::Ownership::instance().admit()};
   const auto& routes = torchRoutes();
   const std::string name = "MultipyTestOpaque";
   routes.registerOpaqueType(slots[0], &name);
@@ -24,8 +25,8 @@ TEST(OpaqueTypes, AreCounted) {
   EXPECT_TRUE(torch::jit::isRegisteredOpaqueType(name)) << "not by giving it up twice";
   purge(slots[1]);
   EXPECT_FALSE(torch::jit::isRegisteredOpaqueType(name));
-  for (const int slot : slots) process::Ownership::instance().release(slot);
+  for (const InterpreterId slot : slots) process::Ownership::instance().release(slot);
 }
 
 }  // namespace
-}  // namespace multipy::routing
+}  // namespace multipy::bridge

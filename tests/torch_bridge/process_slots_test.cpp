@@ -12,33 +12,34 @@
 
 #include <string>
 
+#include "base/interpreter_id.h"
 #include "process/ownership.h"
 #include "torch_bridge/dispatch/once_per_process.h"
 #include "torch_bridge/symbols/static_phase.h"
 #include "torch_bridge/symbols/versions/torch_version.h"
 #include "torch_bridge/torch_bridge.h"
 
-namespace multipy::routing {
+namespace multipy::bridge {
 namespace {
 
 class ProcessSlots : public testing::Test {
  protected:
   void SetUp() override {
-    for (int& slot : slots) slot = process::Ownership::instance().admit();
+    for (InterpreterId& slot : slots) slot = process::Ownership::instance().admit();
   }
   void TearDown() override {
-    process::Ownership::setCurrent(process::kNone);
-    for (const int slot : slots) {
+    process::Ownership::setCurrent(InterpreterId::none());
+    for (const InterpreterId slot : slots) {
       purge(slot);
       process::Ownership::instance().release(slot);
     }
   }
-  static void in(int slot, const std::function<void()>& action) {
+  static void in(InterpreterId slot, const std::function<void()>& action) {
     process::Ownership::setCurrent(slot);
     action();
-    process::Ownership::setCurrent(process::kNone);
+    process::Ownership::setCurrent(InterpreterId::none());
   }
-  int slots[2];
+  InterpreterId slots[2];
 };
 
 std::string printed;
@@ -103,7 +104,7 @@ TEST_F(ProcessSlots, OneInterpreterProfilesAtATime) {
   const version::ActivityFilter filter;
   const std::unordered_set<at::RecordScope> scopes{at::RecordScope::FUNCTION};
   const auto& routes = torchRoutes();
-  const auto stop = [&](int slot) {
+  const auto stop = [&](InterpreterId slot) {
     delete static_cast<ProfilerResult*>(routes.disableProfiler(slot).pointer);
   };
   routes.prepareProfiler(slots[0], &config, &activities, &filter);
@@ -114,9 +115,9 @@ TEST_F(ProcessSlots, OneInterpreterProfilesAtATime) {
       FAIL();
     } catch (const c10::Error& error) {
       const std::string text = error.what_without_backtrace();
-      EXPECT_NE(
-          text.find("interpreter " + std::to_string(slots[0]) + " of this process is profiling"),
-          std::string::npos)
+      EXPECT_NE(text.find("interpreter " + std::to_string(slots[0].number()) +
+                          " of this process is profiling"),
+                std::string::npos)
           << text;
     }
   }
@@ -163,7 +164,7 @@ TEST_F(ProcessSlots, OperatorsMadeFromNodesAreEachInterpretersOwn) {
     made = "resident copy";
     return nothing();
   });
-  routes.registerOperator(process::kResidentSlot, &residents);
+  routes.registerOperator(InterpreterId::resident(), &residents);
   StaticPhase::begin();
   auto mine = nodeMade([](const torch::jit::Node*) {
     made = "A";
@@ -196,7 +197,7 @@ TEST_F(ProcessSlots, FurtherCopiesRegisterNoOperatorTwice) {
     return torch::jit::getAllOperatorsFor(c10::Symbol::fromQualString("multipy_test::once")).size();
   };
   auto residents = make(), further = make(), later = make();
-  routes.registerOperator(process::kResidentSlot, &residents);
+  routes.registerOperator(InterpreterId::resident(), &residents);
   EXPECT_EQ(count(), 1u);
   StaticPhase::begin();
   routes.registerOperator(slots[0], &further);
@@ -226,4 +227,4 @@ TEST_F(ProcessSlots, FailThrowsTorchsError) {
 }
 
 }  // namespace
-}  // namespace multipy::routing
+}  // namespace multipy::bridge

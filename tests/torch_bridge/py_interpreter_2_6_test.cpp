@@ -6,9 +6,10 @@
 #include <ATen/core/PythonOpRegistrationTrampoline.h>
 #include <gtest/gtest.h>
 
+#include "base/interpreter_id.h"
 #include "counting_interpreters.h"
 
-namespace multipy::routing {
+namespace multipy::bridge {
 namespace {
 
 using c10::impl::PyInterpreter;
@@ -52,9 +53,9 @@ TEST_F(PyInterpreterRouter, DispatchGoesToTheCurrentInterpreter) {
   process::Ownership::setCurrent(slots[1]);
   router().dispatch(op, &stack);
   EXPECT_EQ(tables[1].dispatches, 1);
-  process::Ownership::setCurrent(process::kNone);
-  EXPECT_THROW(router().dispatch(op, &stack), c10::Error) << "nobody to ask";
+  process::Ownership::setCurrent(InterpreterId::none());
+  EXPECT_THROW(router().dispatch(op, &stack), c10::Error) << "no interpreter to ask";
 }
 
 }  // namespace
-}  // namespace multipy::routing
+}  // namespace multipy::bridge

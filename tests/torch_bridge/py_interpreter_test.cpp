@@ -8,7 +8,7 @@
 
 #include "counting_interpreters.h"
 
-namespace multipy::routing {
+namespace multipy::bridge {
 namespace {
 
 class PyInterpreterRouter : public CountingInterpreters {
@@ -99,4 +99,4 @@ TEST_F(PyInterpreterRouter, EachCopyHasARegistryOfItsOwn) {
 }
 
 }  // namespace
-}  // namespace multipy::routing
+}  // namespace multipy::bridge

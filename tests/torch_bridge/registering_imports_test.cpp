@@ -1,5 +1,5 @@
-// The half of the check of an unlisted torch that looks for functions which nobody
-// has looked at, and the exports of the shared libraries.
+// The half of the check of an unlisted torch that looks for functions that have not been
+// looked at, and the exports of the shared libraries.
 #include "torch_bridge/symbols/versions/registering_imports.h"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 #include "multipy/runtime/Exception.h"
 #include "torch_bridge/symbols/supported_torch.h"
 
-namespace multipy::routing {
+namespace multipy::bridge {
 namespace {
 
 namespace fs = std::filesystem;
@@ -97,4 +97,4 @@ TEST_F(RegisteringImports, ExportsOfTheRealTorchSuffice) {
 }
 
 }  // namespace
-}  // namespace multipy::routing
+}  // namespace multipy::bridge

@@ -12,12 +12,13 @@
 #include <memory>
 #include <thread>
 
+#include "base/interpreter_id.h"
 #include "process/ownership.h"
 #include "torch_bridge/dispatch/kernel_route.h"
 #include "torch_bridge/symbols/static_phase.h"
 #include "torch_bridge/torch_bridge.h"
 
-namespace multipy::routing {
+namespace multipy::bridge {
 namespace {
 
 using c10::DispatchKey;
@@ -27,7 +28,7 @@ using Key = std::optional<DispatchKey>;
 // A torch::Library made and used through the routes of one slot.
 class RoutedLibrary {
  public:
-  RoutedLibrary(int slot, Library::Kind kind, std::string ns, Key key = std::nullopt)
+  RoutedLibrary(InterpreterId slot, Library::Kind kind, std::string ns, Key key = std::nullopt)
       : slot_(slot) {
     routes().libraryConstruct(slot, bytes_, kind, &ns, std::bit_cast<std::uint32_t>(key),
                               "registration_test.cpp", 1);
@@ -57,7 +58,7 @@ class RoutedLibrary {
 
  private:
   static const TorchRoutes& routes() { return torchRoutes(); }
-  const int slot_;
+  const InterpreterId slot_;
   alignas(Library) unsigned char bytes_[sizeof(Library)];
 };
 
@@ -70,10 +71,10 @@ double call(const char* name, const at::Tensor& tensor = at::zeros({})) {
   return op.typed<at::Tensor(const at::Tensor&)>().call(tensor).item<double>();
 }
 
-double callIn(int slot, const char* name, const at::Tensor& tensor = at::zeros({})) {
+double callIn(InterpreterId slot, const char* name, const at::Tensor& tensor = at::zeros({})) {
   struct Inside {
-    explicit Inside(int s) { process::Ownership::setCurrent(s); }
-    ~Inside() { process::Ownership::setCurrent(process::kNone); }
+    explicit Inside(InterpreterId s) { process::Ownership::setCurrent(s); }
+    ~Inside() { process::Ownership::setCurrent(InterpreterId::none()); }
   } inside(slot);
   return call(name, tensor);
 }
@@ -89,7 +90,7 @@ std::string errorOf(const Action& action) {
   return {};
 }
 
-bool sees(int slot, const char* name, DispatchKey key) {
+bool sees(InterpreterId slot, const char* name, DispatchKey key) {
   const auto op = c10::Dispatcher::singleton().findSchemaOrThrow(name, "");
   // The entry is the handle's first word's target, at the beginning.
   const void* const entry = torchRoutes().operatorFacts(&op).identity;
@@ -100,24 +101,24 @@ class Registration : public testing::Test {
  protected:
   void SetUp() override {
     before = statistics();
-    for (int& slot : slots) {
+    for (InterpreterId& slot : slots) {
       slot = process::Ownership::instance().admit();
       openRegistrations(slot);
     }
   }
   void TearDown() override {
-    process::Ownership::setCurrent(process::kNone);
-    for (const int slot : slots) {
+    process::Ownership::setCurrent(InterpreterId::none());
+    for (const InterpreterId slot : slots) {
       purgeRegistrations(slot);
       process::Ownership::instance().release(slot);
     }
     EXPECT_EQ(statistics().routes, before.routes);
     EXPECT_EQ(statistics().kernels, before.kernels);
   }
-  int A() const { return slots[0]; }
-  int B() const { return slots[1]; }
-  int C() const { return slots[2]; }
-  int slots[3];
+  InterpreterId A() const { return slots[0]; }
+  InterpreterId B() const { return slots[1]; }
+  InterpreterId C() const { return slots[2]; }
+  InterpreterId slots[3];
   Statistics before;
 };
 
@@ -142,7 +143,7 @@ TEST_F(Registration, NoKernelSaysWhose) {
   ka.implement("op", plus1);
   const std::string inB = errorOf([&] { callIn(B(), "whose::op"); });
   EXPECT_NE(inB.find("whose::op"), std::string::npos) << inB;
-  EXPECT_NE(inB.find("interpreter " + std::to_string(B()) + " has not registered one"),
+  EXPECT_NE(inB.find("interpreter " + std::to_string(B().number()) + " has not registered one"),
             std::string::npos)
       << inB;
   EXPECT_NE(inB.find("CPU"), std::string::npos) << inB;
@@ -337,7 +338,7 @@ TEST_F(Registration, StaticInitialisersOfFurtherCopiesRegisterNothing) {
 }
 
 TEST_F(Registration, TheResidentCopyRegistersForTheProcess) {
-  RoutedLibrary resident(process::kResidentSlot, Library::DEF, "resident");
+  RoutedLibrary resident(InterpreterId::resident(), Library::DEF, "resident");
   resident.defineWithKernel("op(Tensor t) -> Tensor", plus3);
   EXPECT_EQ(call("resident::op"), 3);
   EXPECT_EQ(callIn(A(), "resident::op"), 3);
@@ -421,4 +422,4 @@ TEST_F(Registration, ThreadsCallWhileOthersRegister) {
 }
 
 }  // namespace
-}  // namespace multipy::routing
+}  // namespace multipy::bridge

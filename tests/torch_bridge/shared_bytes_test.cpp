@@ -1,5 +1,5 @@
-// That torch knows tensors for aliases that have crossed, and who frees bytes that several
-// storages have. What else crossing does: tensor_transfer_test.cpp.
+// That torch knows tensors for aliases that have been transferred, and who frees bytes that several
+// storages have. What else a transfer does: tensor_transfer_test.cpp.
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/from_blob.h>
@@ -16,12 +16,13 @@
 #include <utility>
 #include <vector>
 
-#include "cross.h"
+#include "base/interpreter_id.h"
 #include "process/interpreter_threads.h"
 #include "process/ownership.h"
 #include "torch_bridge/torch_bridge.h"
+#include "transferred.h"
 
-namespace multipy::routing {
+namespace multipy::bridge {
 namespace {
 
 bool areAliases(const at::Tensor& a, const at::Tensor& b) {
@@ -54,53 +55,53 @@ struct Foreign {
 class SharedBytesTest : public testing::Test {
  protected:
   SharedBytesTest() : before(statistics()) {
-    for (int& slot : slots) {
+    for (InterpreterId& slot : slots) {
       slot = process::Ownership::instance().admit();
       process::startInterpreterThreads(slot);
       process::Ownership::instance().setLive(slot, [] { return false; });
     }
   }
   ~SharedBytesTest() override {
-    for (const int slot : slots) {
+    for (const InterpreterId slot : slots) {
       process::closeDrops(slot);
       process::stopInterpreterThreads(slot);
       process::Ownership::instance().release(slot);
     }
-    EXPECT_EQ(statistics().liveCrossings, before.liveCrossings);
+    EXPECT_EQ(statistics().liveTransfers, before.liveTransfers);
     EXPECT_EQ(statistics().leakedStorages, before.leakedStorages);
   }
 
   // Ends it as code in interpreter `slot` does.
-  static void dropIn(int slot, at::Tensor& tensor) {
+  static void dropIn(InterpreterId slot, at::Tensor& tensor) {
     process::Ownership::setCurrent(slot);
     tensor.reset();
-    process::Ownership::setCurrent(process::kNone);
+    process::Ownership::setCurrent(InterpreterId::none());
   }
 
   const Statistics before;
-  int slots[3];
+  InterpreterId slots[3];
 };
 
 // ------------------------------------------------------- aliases
 
 TEST_F(SharedBytesTest, ATensorOfCppIsAnAliasOfAllThatCameOfIt) {
   const at::Tensor original = at::ones({4});
-  const at::Tensor first = cross(original), second = cross(original);
-  const at::Tensor further = cross(first, slots[0]), back = cross(further, slots[1]);
+  const at::Tensor first = transfer(original), second = transfer(original);
+  const at::Tensor further = transfer(first, slots[0]), back = transfer(further, slots[1]);
   for (const at::Tensor& each : {first, second, further, back}) {
     EXPECT_TRUE(areAliases(original, each));
-    EXPECT_TRUE(areAliases(each, cross(original)));
+    EXPECT_TRUE(areAliases(each, transfer(original)));
   }
   EXPECT_TRUE(areAliases(second, back));
-  EXPECT_TRUE(areAliases(original, cross(original.slice(0, 1, 3))));
-  EXPECT_FALSE(areAliases(cross(at::ones({4})), back));
+  EXPECT_TRUE(areAliases(original, transfer(original.slice(0, 1, 3))));
+  EXPECT_FALSE(areAliases(transfer(at::ones({4})), back));
 }
 
 TEST_F(SharedBytesTest, ATensorOfAnInterpreterIsAnAliasOfAllThatCameOfIt) {
   Foreign foreign;
   for (const at::Tensor& original : {at::ones({4}), foreign.tensor()}) {
-    const at::Tensor inCpp = cross(original, slots[0]), again = cross(original, slots[0]);
-    const at::Tensor there = cross(inCpp), elsewhere = cross(again);
+    const at::Tensor inCpp = transfer(original, slots[0]), again = transfer(original, slots[0]);
+    const at::Tensor there = transfer(inCpp), elsewhere = transfer(again);
     for (const at::Tensor& each : {inCpp, again, there, elsewhere})
       EXPECT_TRUE(areAliases(original, each));
     EXPECT_TRUE(areAliases(there, elsewhere));
@@ -110,8 +111,8 @@ TEST_F(SharedBytesTest, ATensorOfAnInterpreterIsAnAliasOfAllThatCameOfIt) {
 TEST_F(SharedBytesTest, BytesWithoutADeleterAreAliasesToo) {
   float bytes[4] = {1, 2, 3, 4};
   const at::Tensor original = at::from_blob(bytes, {4}), empty = at::empty({0});
-  EXPECT_TRUE(areAliases(original, cross(original)));
-  EXPECT_TRUE(areAliases(empty, cross(empty)));
+  EXPECT_TRUE(areAliases(original, transfer(original)));
+  EXPECT_TRUE(areAliases(empty, transfer(empty)));
 }
 
 // An allocator that finds its context no more would take the memory for another's:
@@ -119,7 +120,7 @@ TEST_F(SharedBytesTest, BytesWithoutADeleterAreAliasesToo) {
 TEST_F(SharedBytesTest, AContextThatItsAllocatorLooksForStays) {
   Foreign foreign;
   at::Tensor original = foreign.withOwnContext();
-  at::Tensor there = cross(original), further = cross(there, slots[0]);
+  at::Tensor there = transfer(original), further = transfer(there, slots[0]);
   const at::DataPtr& bytes = original.storage().data_ptr();
   EXPECT_EQ(bytes.get_context(), &foreign);
   EXPECT_EQ(bytes.get_deleter(), &Foreign::freeByContext);
@@ -147,7 +148,7 @@ TEST_F(SharedBytesTest, ThreadsShareItForTheFirstTimeAtOnce) {
     threads.emplace_back([&, t] {
       for (int round = 0; round < kRounds; ++round) {
         ready.arrive_and_wait();
-        made[t] = cross(original);
+        made[t] = transfer(original);
         done.arrive_and_wait();
       }
     });
@@ -159,7 +160,7 @@ TEST_F(SharedBytesTest, ThreadsShareItForTheFirstTimeAtOnce) {
 TEST_F(SharedBytesTest, TheLastOneFreesTheBytes) {
   for (const bool originalFirst : {true, false}) {
     Foreign foreign;
-    at::Tensor original = foreign.tensor(), a = cross(original, slots[0]), b = cross(a);
+    at::Tensor original = foreign.tensor(), a = transfer(original, slots[0]), b = transfer(a);
     if (originalFirst) original.reset();
     a.reset();
     b.reset();
@@ -178,7 +179,7 @@ TEST_F(SharedBytesTest, AllEndAtTheSameMoment) {
     EXPECT_EQ(foreign.freed, made);
     all[0] = foreign.tensor();
     ++made;
-    for (int i = 1; i < kThreads; ++i) all[i] = cross(all[i / 2]);
+    for (int i = 1; i < kThreads; ++i) all[i] = transfer(all[i / 2]);
   };
   std::barrier round(kThreads, fill);
   std::vector<std::thread> threads;
@@ -195,26 +196,27 @@ TEST_F(SharedBytesTest, AllEndAtTheSameMoment) {
 
 TEST_F(SharedBytesTest, AWeakReferenceKeepsNoBytes) {
   Foreign foreign;
-  at::Tensor there = cross(foreign.tensor());
+  at::Tensor there = transfer(foreign.tensor());
   const auto weak = there.storage().getWeakStorageImpl();
   there.reset();
   EXPECT_EQ(foreign.freed, 1);
-  EXPECT_EQ(statistics().liveCrossings, before.liveCrossings);
+  EXPECT_EQ(statistics().liveTransfers, before.liveTransfers);
 }
 
 TEST_F(SharedBytesTest, AnOriginalThatIsResizedLeavesItsBytesToTheOthers) {
   at::Tensor original = at::full({4}, 7);
-  const at::Tensor there = cross(original);
+  const at::Tensor there = transfer(original);
   original.resize_({1000}).fill_(1);
   at::full({4}, 2);  // takes the place of bytes that were freed
   EXPECT_EQ(there.sum().item<int64_t>(), 28);
   EXPECT_FALSE(areAliases(original, there));
-  EXPECT_TRUE(areAliases(original, cross(original)));
+  EXPECT_TRUE(areAliases(original, transfer(original)));
 }
 
 TEST_F(SharedBytesTest, BytesThatTheOriginalHasGivenUpAreTheirInterpretersStill) {
   Foreign foreign;
-  at::Tensor original = foreign.tensor(), there = cross(original, slots[0]), further = cross(there);
+  at::Tensor original = foreign.tensor(), there = transfer(original, slots[0]),
+             further = transfer(there);
   original.storage().set_data_ptr(at::ones({4}).storage().set_data_ptr({}));
   dropIn(slots[1], there);
   EXPECT_EQ(foreign.freed, 0);
@@ -226,13 +228,13 @@ TEST_F(SharedBytesTest, BytesThatTheOriginalHasGivenUpAreTheirInterpretersStill)
 }
 
 // As share_memory_() does it to a tensor that has come from elsewhere.
-TEST_F(SharedBytesTest, WhatHasCrossedCanGetBytesOfItsOwn) {
+TEST_F(SharedBytesTest, WhatWasTransferredCanGetBytesOfItsOwn) {
   Foreign foreign;
-  at::Tensor original = foreign.tensor(), there = cross(original);
+  at::Tensor original = foreign.tensor(), there = transfer(original);
   there.storage().set_data_ptr(at::zeros({4}).storage().set_data_ptr({}));
   EXPECT_FALSE(areAliases(original, there));
   EXPECT_EQ(original.sum().item<float>(), 4);
-  at::Tensor further = cross(there, slots[0]);
+  at::Tensor further = transfer(there, slots[0]);
   EXPECT_TRUE(areAliases(there, further));
   there.reset();
   EXPECT_EQ(further.sum().item<float>(), 0);
@@ -245,11 +247,11 @@ TEST_F(SharedBytesTest, WhatHasCrossedCanGetBytesOfItsOwn) {
 // A DataPtr can be moved to another storage while others have its bytes.
 TEST_F(SharedBytesTest, BytesMayMoveToAnotherStorage) {
   Foreign foreign;
-  at::Tensor original = foreign.tensor(), there = cross(original), other = at::ones({4});
+  at::Tensor original = foreign.tensor(), there = transfer(original), other = at::ones({4});
   other.storage().set_data_ptr(original.storage().set_data_ptr({}));
   original.reset();
   EXPECT_TRUE(areAliases(other, there));
-  at::Tensor further = cross(other);
+  at::Tensor further = transfer(other);
   EXPECT_TRUE(areAliases(further, there));
   there.reset();
   other.reset();
@@ -259,4 +261,4 @@ TEST_F(SharedBytesTest, BytesMayMoveToAnotherStorage) {
 }
 
 }  // namespace
-}  // namespace multipy::routing
+}  // namespace multipy::bridge

@@ -8,7 +8,7 @@
 #include "fake_library.h"
 #include "multipy/runtime/Exception.h"
 
-namespace multipy::routing {
+namespace multipy::bridge {
 namespace {
 
 namespace fs = std::filesystem;
@@ -194,4 +194,4 @@ TEST(Table, NamesAndRoutesAreUnique) {
 }
 
 }  // namespace
-}  // namespace multipy::routing
+}  // namespace multipy::bridge

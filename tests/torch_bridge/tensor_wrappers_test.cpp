@@ -6,6 +6,7 @@
 
 #include <utility>
 
+#include "base/interpreter_id.h"
 #include "counting_interpreters.h"
 #include "process/interpreter_threads.h"
 #include "torch_bridge/symbols/versions/torch_version.h"
@@ -13,24 +14,24 @@
 #include "torch_bridge/tensors/tensor_wrappers.h"
 #include "torch_bridge/torch_bridge.h"
 
-namespace multipy::routing {
+namespace multipy::bridge {
 namespace {
 
 class TensorWrappers : public CountingInterpreters {
  protected:
   void SetUp() override {
     CountingInterpreters::SetUp();
-    for (const int slot : slots) process::startInterpreterThreads(slot);
+    for (const InterpreterId slot : slots) process::startInterpreterThreads(slot);
   }
   void TearDown() override {
-    for (const int slot : slots) {
+    for (const InterpreterId slot : slots) {
       process::closeDrops(slot);
       process::stopInterpreterThreads(slot);
     }
     CountingInterpreters::TearDown();
   }
 
-  // A tensor that nobody else has, as it is inside of a Python object.
+  // A tensor that nothing else refers to, as it is inside of a Python object.
   at::Tensor wrapped(at::Tensor tensor) {
     EXPECT_EQ(tensor.use_count(), 1u) << "its counts would be wrong from then on";
     at::Tensor inside;
@@ -42,11 +43,11 @@ class TensorWrappers : public CountingInterpreters {
 
   at::Tensor take(at::Tensor& inside) {
     std::string error;
-    at::Tensor result = takeTensor(inside, object(), slots[0], error);
+    at::Tensor result = moveTensor(inside, object(), slots[0], error);
     EXPECT_EQ(error, "");
     return result;
   }
-  // Puts the tensor into an object, takes it, and gives what crossed. The tensor is to
+  // Puts the tensor into an object, takes it, and gives what was transferred. The tensor is to
   // have gone over, or to be where it was.
   at::Tensor taken(at::Tensor tensor, bool itself) {
     const at::TensorImpl* const before = tensor.unsafeGetTensorImpl();
@@ -70,8 +71,8 @@ TEST_F(TensorWrappers, AFreshTensorGoesAsItIs) {
   at::Tensor result = taken(at::arange(4), true);
   EXPECT_EQ(result.use_count(), 1u);
   EXPECT_EQ(result.unsafeGetTensorImpl()->pyobj_slot()->load_pyobj(), nullptr);
-  EXPECT_EQ(statistics().crossings, before.crossings + 1);
-  EXPECT_EQ(statistics().liveCrossings, before.liveCrossings) << "its bytes are its own";
+  EXPECT_EQ(statistics().transfers, before.transfers + 1);
+  EXPECT_EQ(statistics().liveTransfers, before.liveTransfers) << "its bytes are its own";
   // Further references have nothing to do with Python any more.
   const at::Tensor other = result;
   result.reset();
@@ -83,7 +84,7 @@ TEST_F(TensorWrappers, AFreshTensorGoesAsItIs) {
 TEST_F(TensorWrappers, WhatCameFromTheOtherSideGoesBackAsItIs) {
   const at::Tensor original = at::arange(4);
   std::string error;
-  const at::Tensor result = taken(crossTensor(original, process::kNone, error), true);
+  const at::Tensor result = taken(transferTensor(original, InterpreterId::none(), error), true);
   EXPECT_EQ(result.const_data_ptr(), original.const_data_ptr());
   EXPECT_EQ(result._version(), original._version());
   result.add_(1);
@@ -93,9 +94,9 @@ TEST_F(TensorWrappers, WhatCameFromTheOtherSideGoesBackAsItIs) {
 TEST_F(TensorWrappers, WhatHadGoneElsewhereBeforeGoesAsItIs) {
   at::Tensor made = at::arange(4);
   std::string error;
-  crossTensor(made, slots[0], error).reset();
+  transferTensor(made, slots[0], error).reset();
   at::Tensor result = taken(std::move(made), true);
-  at::Tensor there = crossTensor(result, process::kNone, error);
+  at::Tensor there = transferTensor(result, InterpreterId::none(), error);
   EXPECT_TRUE(result.storage().is_alias_of(there.storage()));
   // It is C++'s now: that its interpreter has gone does not matter.
   const long leaked = statistics().leakedStorages;
@@ -131,7 +132,7 @@ TEST_F(TensorWrappers, ATensorThatOthersHaveStays) {
 TEST_F(TensorWrappers, ATensorOfAnotherObjectStays) {
   at::Tensor inside = wrapped(at::ones({3}));
   std::string error;
-  const at::Tensor result = takeTensor(inside, objectOf(1), slots[1], error);
+  const at::Tensor result = moveTensor(inside, objectOf(1), slots[1], error);
   EXPECT_TRUE(inside.defined());
   EXPECT_NE(result.unsafeGetTensorImpl(), inside.unsafeGetTensorImpl());
   leaveObject(inside);
@@ -200,11 +201,11 @@ TEST_F(TensorWrappers, OtherLayoutsAreMadeAnew) {
   taken(at::quantize_per_tensor(at::ones({3}), 0.1, 0, at::kQUInt8), false);
 }
 
-TEST_F(TensorWrappers, RefusalsAreThoseOfCrossing) {
+TEST_F(TensorWrappers, RefusalsAreThoseOfTransfers) {
   at::Tensor inside = wrapped(at::ones({3}));
   inside.unsafeGetTensorImpl()->set_python_dispatch(true);
   std::string error;
-  EXPECT_FALSE(takeTensor(inside, object(), slots[0], error).defined());
+  EXPECT_FALSE(moveTensor(inside, object(), slots[0], error).defined());
   EXPECT_NE(error.find("__torch_dispatch__"), std::string::npos) << error;
   EXPECT_TRUE(inside.defined());
   inside.unsafeGetTensorImpl()->set_python_dispatch(false);
@@ -215,12 +216,12 @@ TEST_F(TensorWrappers, AnArgumentIsDroppedWhereItsBytesLiveOn) {
   const auto before = statistics();
   at::Tensor original = at::ones({3});
   std::string error;
-  at::Tensor inside = wrapped(crossTensor(original, process::kNone, error));
+  at::Tensor inside = wrapped(transferTensor(original, InterpreterId::none(), error));
   EXPECT_TRUE(dropTensor(inside, object()));
   EXPECT_FALSE(inside.defined());
-  EXPECT_EQ(statistics().liveCrossings, before.liveCrossings);
+  EXPECT_EQ(statistics().liveTransfers, before.liveTransfers);
 
-  inside = wrapped(crossTensor(original, process::kNone, error));
+  inside = wrapped(transferTensor(original, InterpreterId::none(), error));
   original.reset();
   EXPECT_FALSE(dropTensor(inside, object())) << "it would free them";
   EXPECT_TRUE(inside.defined());
@@ -234,7 +235,7 @@ TEST_F(TensorWrappers, AnArgumentIsDroppedWhereItsBytesLiveOn) {
 TEST_F(TensorWrappers, AnArgumentThatOthersHaveIsNotDropped) {
   const at::Tensor original = at::ones({3});
   std::string error;
-  at::Tensor inside = wrapped(crossTensor(original, process::kNone, error));
+  at::Tensor inside = wrapped(transferTensor(original, InterpreterId::none(), error));
   {
     const at::Tensor saved = inside;
     EXPECT_FALSE(dropTensor(inside, object()));
@@ -247,4 +248,4 @@ TEST_F(TensorWrappers, AnArgumentThatOthersHaveIsNotDropped) {
 }
 
 }  // namespace
-}  // namespace multipy::routing
+}  // namespace multipy::bridge

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "base/interpreter_id.h"
 #include "fake_library.h"
 #include "multipy/runtime/Exception.h"
 #include "process/ownership.h"
@@ -8,7 +9,7 @@
 #include "torch_bridge/symbols/supported_torch.h"
 #include "torch_bridge/torch_bridge.h"
 
-namespace multipy::routing {
+namespace multipy::bridge {
 namespace {
 
 namespace fs = std::filesystem;
@@ -52,7 +53,7 @@ TEST_F(TorchAdapter, ExtensionsAreRedirectedWhereTheyCall) {
   const auto renames =
       adapter.renames(write("extension.so", {{kRegisterOperator, "getenv"}, {}, "", "01"}));
   EXPECT_EQ(renames.undefined.size(), 1u);
-  EXPECT_EQ(renames.undefined.at(kRegisterOperator), "multipy_route_register_operator");
+  EXPECT_EQ(renames.undefined.at(kRegisterOperator), "multipy_route_registerOperator");
   EXPECT_TRUE(renames.defined.empty());
 }
 
@@ -80,11 +81,11 @@ TEST_F(TorchAdapter, TheResidentCopyComesFirstAndOnce) {
   std::vector<fs::path> copies;
   setResidentCopyLoader([&](const fs::path& library) {
     copies.push_back(library);
-    adapter.beforeLoad(process::kResidentSlot, library);
+    adapter.beforeLoad(InterpreterId::resident(), library);
     EXPECT_FALSE(StaticPhase::active()) << "the resident copy registers";
-    adapter.afterLoad(process::kResidentSlot, library, &copies);
+    adapter.afterLoad(InterpreterId::resident(), library, &copies);
   });
-  for (const int slot : {0, 1}) {
+  for (const InterpreterId slot : {InterpreterId(0), InterpreterId(1)}) {
     adapter.beforeLoad(slot, file);
     EXPECT_TRUE(StaticPhase::active()) << "interpreters do not";
     adapter.afterLoad(slot, file, &copies);
@@ -97,37 +98,40 @@ TEST_F(TorchAdapter, TheResidentCopyComesFirstAndOnce) {
   const fs::path other = torch.root() / "elsewhere/registering.so";
   fs::copy_file(file, other);
   adapter.renames(elf::SharedObject::read(other));
-  adapter.beforeLoad(2, other);
+  adapter.beforeLoad(InterpreterId(2), other);
   EXPECT_TRUE(StaticPhase::active());
-  adapter.afterLoad(2, other, nullptr);  // dlopen failed
+  adapter.afterLoad(InterpreterId(2), other, nullptr);  // dlopen failed
   EXPECT_FALSE(StaticPhase::active());
   EXPECT_EQ(copies.size(), 1u);
 }
 
 TEST_F(TorchAdapter, WithoutAResidentCopyNothingIsLoaded) {
   adapter.renames(write("without_resident.so", {{kRegisterOperator}, {}, "", "0601"}));
-  EXPECT_THROW(adapter.beforeLoad(0, torch.root() / "without_resident.so"), runtime::InternalError);
+  EXPECT_THROW(adapter.beforeLoad(InterpreterId(0), torch.root() / "without_resident.so"),
+               runtime::InternalError);
   EXPECT_FALSE(StaticPhase::active());
   setResidentCopyLoader([](const fs::path&) {});
-  EXPECT_THROW(adapter.beforeLoad(0, torch.root() / "without_resident.so"), runtime::InternalError);
+  EXPECT_THROW(adapter.beforeLoad(InterpreterId(0), torch.root() / "without_resident.so"),
+               runtime::InternalError);
   setResidentCopyLoader([](const fs::path&) { throw runtime::LoadError("no space"); });
-  EXPECT_THROW(adapter.beforeLoad(0, torch.root() / "without_resident.so"), runtime::LoadError);
+  EXPECT_THROW(adapter.beforeLoad(InterpreterId(0), torch.root() / "without_resident.so"),
+               runtime::LoadError);
   EXPECT_FALSE(StaticPhase::active());
 }
 
 TEST_F(TorchAdapter, MappingsBelongToTheirInterpreter) {
   static char library[128];
-  const int slot = process::Ownership::instance().admit();
+  const InterpreterId slot = process::Ownership::instance().admit();
   process::Ownership::instance().setLive(slot, [] { return false; });
   adapter.mapped(slot, library, library + 64);
-  adapter.mapped(process::kResidentSlot, library + 64, library + 128);
+  adapter.mapped(InterpreterId::resident(), library + 64, library + 128);
   EXPECT_EQ(process::Ownership::instance().ownerOf(library + 10), slot);
   adapter.unmapped(slot);
-  EXPECT_EQ(process::Ownership::instance().ownerOf(library + 10), process::kNone);
+  EXPECT_EQ(process::Ownership::instance().ownerOf(library + 10), InterpreterId::none());
   EXPECT_EQ(torchPython(slot), nullptr);
-  EXPECT_EQ(torchPython(-1), nullptr);
+  EXPECT_EQ(torchPython(InterpreterId::none()), nullptr);
   process::Ownership::instance().release(slot);
 }
 
 }  // namespace
-}  // namespace multipy::routing
+}  // namespace multipy::bridge

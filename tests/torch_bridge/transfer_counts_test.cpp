@@ -6,25 +6,25 @@
 #include <thread>
 #include <vector>
 
-namespace multipy::routing {
+namespace multipy::bridge {
 namespace {
 
-TEST(HandoffCounts, AreThoseOfAllThreadsThatAreAndWere) {
+TEST(StorageCounts, AreThoseOfAllThreadsThatAreAndWere) {
   constexpr int kThreads = 8, kRounds = 20, kCounts = 1000;
-  const HandoffSums before = handoffSums();
+  const TransferSums before = transferSums();
   for (int round = 0; round < kRounds; ++round) {
     std::vector<std::jthread> threads;
     for (int thread = 0; thread < kThreads; ++thread)
       threads.emplace_back([thread] {
         for (int i = 0; i < kCounts; ++i) {
-          countCrossing();
+          countTransfer();
           countLive(thread % 2 ? 1 : -1);  // made by one thread, gone in another
-          if (i % 100 == 0) handoffSums();
+          if (i % 100 == 0) transferSums();
         }
       });
   }
-  const HandoffSums after = handoffSums();
-  EXPECT_EQ(after.crossings - before.crossings, long{kThreads} * kRounds * kCounts);
+  const TransferSums after = transferSums();
+  EXPECT_EQ(after.transfers - before.transfers, long{kThreads} * kRounds * kCounts);
   EXPECT_EQ(after.live, before.live);
 }
 
@@ -33,16 +33,16 @@ struct CountsAtTheVeryEnd {
   ~CountsAtTheVeryEnd() { countLive(-1); }
 };
 
-TEST(HandoffCounts, MayBeCountedWhenAThreadIsNearlyGone) {
-  const HandoffSums before = handoffSums();
+TEST(StorageCounts, MayBeCountedWhenAThreadIsNearlyGone) {
+  const TransferSums before = transferSums();
   for (int i = 0; i < 10; ++i)
     std::thread([] {
       thread_local const CountsAtTheVeryEnd last;
       [[maybe_unused]] const void* const made = &last;
       countLive(1);
     }).join();
-  EXPECT_EQ(handoffSums().live, before.live);
+  EXPECT_EQ(transferSums().live, before.live);
 }
 
 }  // namespace
-}  // namespace multipy::routing
+}  // namespace multipy::bridge

@@ -36,7 +36,7 @@ enum class OutputStream { Stdout, Stderr };
 /// after the other; those of several interpreters at once. It must not wait for a
 /// thread that may be printing in the same interpreter.
 /// What it throws becomes an OSError where Python code printed; the line is not
-/// offered again. After the interpreter has ended there is nobody to tell, and it
+/// offered again. After the interpreter has ended no code is left to tell, and it
 /// is dropped.
 using OutputHook = std::function<void(int interpreter, OutputStream stream, std::string_view line)>;
 

@@ -1,6 +1,6 @@
 // Chooses which of n interpreters does the next piece of work.
 //
-// A thread gets the interpreter that it used last if nobody uses that one now
+// A thread gets the interpreter that it used last if no other uses that one now
 // (its caches are warm), else a free one, else the one with the fewest users.
 //
 //   LoadBalancer balancer(4);

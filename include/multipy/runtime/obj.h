@@ -13,7 +13,7 @@
 // its interpreter's GIL for as long as it works (see interpreter_session.h for
 // how to keep it over several calls). Two threads may not assign to one and the
 // same Obj variable at once. Copying and dropping an Obj never waits for a GIL:
-// where the thread does not hold it, the reference is given up by whoever enters
+// where the thread does not hold it, the reference is given up by the thread that enters
 // the interpreter next.
 //
 // Errors: HandleError when the session or its manager has gone, or an argument

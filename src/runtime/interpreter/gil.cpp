@@ -1,5 +1,6 @@
 #include "runtime/interpreter/gil.h"
 
+#include "base/interpreter_id.h"
 #include "process/ownership.h"
 
 namespace multipy::runtime {
@@ -66,7 +67,7 @@ GilReleased::GilReleased() noexcept : slot_(Ownership::entered()) {
   InterpreterCore* core = InterpreterCore::inSlot(slot_);
   if (!core || !core->api().holdsGil()) return;
   core->api().release();
-  Ownership::setCurrent(process::kNone);
+  Ownership::setCurrent(InterpreterId::none());
   released_ = core;
 }
 

@@ -8,7 +8,7 @@
 // gives A's up and takes it again on leaving, so that no two threads can wait for
 // each other's. Entering an interpreter whose GIL the thread holds already costs
 // a look. A thread that Python made is known by its current interpreter
-// (routing::Ownership), which it inherited.
+// (bridge::Ownership), which it inherited.
 //
 // Threads: made and destroyed by one thread, in the reverse order of making.
 #pragma once
@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "abi/interpreter_api.h"
+#include "base/interpreter_id.h"
 #include "runtime/interpreter/interpreter_core.h"
 
 namespace multipy::runtime {
@@ -46,7 +47,7 @@ class Entered {
 
   InterpreterCore& core_;
   Entered* const outer_;                  // the one that this thread was in before
-  const int outerSlot_;                   // what Ownership said before
+  const InterpreterId outerSlot_;         // what Ownership said before
   InterpreterCore* suspended_ = nullptr;  // whose GIL was given up for ours
   bool tookGil_ = false;
   Priority priority_ = Priority::Normal;
@@ -61,7 +62,7 @@ class GilReleased {
   GilReleased& operator=(const GilReleased&) = delete;
 
  private:
-  const int slot_;  // what Ownership said before
+  const InterpreterId slot_;  // what Ownership said before
   InterpreterCore* released_ = nullptr;
 };
 

@@ -12,13 +12,13 @@
 // calls into Python with it must own a reference of its own.
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <memory>
 #include <mutex>
 #include <vector>
 
 #include "abi/interpreter_api.h"
+#include "base/per_interpreter.h"
 #include "process/ownership.h"
 
 namespace multipy::runtime {
@@ -47,9 +47,9 @@ class HandleTable {
  private:
   friend class InterpreterCore;
   /// By the interpreter, when it forgets this table: the owned reference, if any.
-  Handle take(int slot) noexcept { return handles_[slot].exchange(nullptr); }
+  Handle take(InterpreterId slot) noexcept { return handles_[slot].exchange(nullptr); }
 
-  std::array<std::atomic<Handle>, process::kMaxInterpreters> handles_{};
+  PerInterpreter<std::atomic<Handle>> handles_{};
   std::mutex mutex_;
   std::vector<std::shared_ptr<InterpreterCore>> cores_;  // guarded by mutex_; once had something
 };

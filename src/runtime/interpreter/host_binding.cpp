@@ -18,6 +18,7 @@
 
 #include "base/file_io.h"
 #include "base/fork_mutex.h"
+#include "base/interpreter_id.h"
 #include "loader/loading_process.h"
 #include "multipy/runtime/Exception.h"
 #include "process/code_cache.h"
@@ -90,9 +91,9 @@ int eachObject(void* context, int (*use)(dl_phdr_info*, std::size_t, void*), voi
   return binding(context).space().eachObject(use, data);
 }
 
-int current() { return process::Ownership::instance().current(); }
+InterpreterId current() { return process::Ownership::instance().current(); }
 
-void setCurrent(int slot) { process::Ownership::setCurrent(slot); }
+void setCurrent(InterpreterId slot) { process::Ownership::setCurrent(slot); }
 
 bool runOnOwner(void* context, void (*task)(void*), void* argument, std::string& error) {
   if (process::inForkedChild()) {
@@ -127,7 +128,7 @@ void keepCompiled(std::string_view key, std::string_view code) {
   orNothing([&] { process::CodeCache::instance().keep(key, code); });
 }
 
-// Never waits: whoever was in here when the process was forked off is for ever.
+// Never waits: a thread that was in here when the process was forked off is for ever.
 class Facts {
  public:
   bool contain(std::string_view fact) {
@@ -225,13 +226,13 @@ void unlockAfterFork(bool inChild) {
 }
 
 const TorchPython* torchPython(void* context) {
-  return routing::torchPython(binding(context).slot());
+  return bridge::torchPython(binding(context).slot());
 }
 
 c10::intrusive_ptr<c10::ivalue::Future> linkFuture(
-    void* context, const c10::intrusive_ptr<c10::ivalue::Future>& original, int owner,
-    CrossValue cross) {
-  return routing::linkFuture(original, owner, binding(context).slot(), cross);
+    void* context, const c10::intrusive_ptr<c10::ivalue::Future>& original, InterpreterId owner,
+    TransferValue transfer) {
+  return bridge::linkFuture(original, owner, binding(context).slot(), transfer);
 }
 
 }  // namespace
@@ -274,14 +275,14 @@ HostBinding::HostBinding(loader::PrivateSpace& space, std::shared_ptr<const Modu
   services_.lockForFork = lockForFork;
   services_.unlockAfterFork = unlockAfterFork;
   services_.torchPython = torchPython;
-  services_.crossTensor = routing::crossTensor;
-  services_.takeTensor = routing::takeTensor;
-  services_.dropTensor = routing::dropTensor;
-  services_.putTensor = routing::putTensor;
-  services_.openCrossing = routing::openCrossing;
-  services_.closeCrossing = routing::closeCrossing;
+  services_.transferTensor = bridge::transferTensor;
+  services_.moveTensor = bridge::moveTensor;
+  services_.dropTensor = bridge::dropTensor;
+  services_.putTensor = bridge::putTensor;
+  services_.beginTransferGroup = bridge::beginTransferGroup;
+  services_.endTransferGroup = bridge::endTransferGroup;
   services_.linkFuture = linkFuture;
-  services_.routes = &routing::torchRoutes();
+  services_.routes = &bridge::torchRoutes();
 }
 
 void HostBinding::broken(std::string_view why) const {

@@ -9,6 +9,7 @@
 
 #include "abi/host_services.h"
 #include "abi/interpreter_api.h"
+#include "base/interpreter_id.h"
 #include "loader/private_space.h"
 #include "runtime/interpreter/module_sources.h"
 #include "runtime/interpreter/output_lines.h"
@@ -37,7 +38,7 @@ class HostBinding {
   loader::PrivateSpace& space() const noexcept { return space_; }
   const ModuleSources* sources() const noexcept { return sources_.get(); }
   OutputLines& output() noexcept { return output_; }
-  int slot() const noexcept { return services_.slot; }
+  InterpreterId slot() const noexcept { return services_.slot; }
   void broken(std::string_view why) const;
 
  private:

@@ -2,7 +2,6 @@
 
 #include <malloc.h>
 
-#include <array>
 #include <bitset>
 #include <chrono>
 #include <exception>
@@ -15,6 +14,7 @@
 
 #include "base/keep_forever.h"
 #include "base/parallel_for.h"
+#include "base/per_interpreter.h"
 #include "multipy/runtime/Exception.h"
 #include "process/fork_guard.h"
 #include "process/ownership.h"
@@ -39,7 +39,7 @@ using process::Ownership;
 
 // The process's live interpreters by slot. Written when one goes live and when
 // it goes down, under the lock; read without it by those who are inside.
-constinit std::array<std::atomic<InterpreterCore*>, process::kMaxInterpreters> liveCores{};
+constinit PerInterpreter<std::atomic<InterpreterCore*>> liveCores{};
 constinit std::mutex liveCoresMutex;
 
 std::vector<std::string> asStrings(const std::map<std::string, std::string>& variables) {
@@ -48,7 +48,7 @@ std::vector<std::string> asStrings(const std::map<std::string, std::string>& var
   return entries;
 }
 
-// How long dropped references may wait for somebody to come by before the
+// How long dropped references may wait for a thread to come by before the
 // housekeeping thread takes the GIL for them. Long enough that a loop which makes
 // and drops Objs clears them itself, on its next operation.
 constexpr std::chrono::milliseconds kClearingPatience{5};
@@ -89,13 +89,13 @@ std::shared_ptr<InterpreterCore> InterpreterCore::start(const InterpreterRecipe&
 }
 
 void InterpreterCore::bringUp(const InterpreterRecipe& recipe, InterpreterOptions options) {
-  routing::prepareProcess();
+  bridge::prepareProcess();
   prepareResidentCopy(recipe.cache);
 
   slot_ = Ownership::instance().admit();
   stage_ = Stage::Slot;
   space_ = std::make_unique<loader::PrivateSpace>(slot_, recipe.policy, recipe.cache,
-                                                  &routing::torchAdapter());
+                                                  &bridge::torchAdapter());
   stage_ = Stage::Space;
   binding_ = std::make_unique<HostBinding>(*space_, recipe.sources, options.output,
                                            [this](std::string why) { setBroken(std::move(why)); });
@@ -131,8 +131,8 @@ void InterpreterCore::initialize(const InterpreterRecipe& recipe,
                          (failure.traceback.empty() ? "" : "\n" + failure.traceback));
 }
 
-InterpreterCore* InterpreterCore::inSlot(int slot) noexcept {
-  if (slot < 0 || slot >= process::kMaxInterpreters) return nullptr;
+InterpreterCore* InterpreterCore::inSlot(InterpreterId slot) noexcept {
+  if (!slot.isInterpreter()) return nullptr;
   return liveCores[slot].load(std::memory_order_acquire);
 }
 
@@ -182,7 +182,7 @@ void InterpreterCore::shutDown(std::span<const std::shared_ptr<InterpreterCore>>
     return;
   }
   // No memory is asked for here, nor on the way down: that there is none left may be why.
-  std::bitset<process::kMaxInterpreters> now;  // by their places in `cores`, which are no more
+  std::bitset<InterpreterId::kMost> now;  // by their places in `cores`, which are no more
   for (std::size_t i = 0; i < cores.size(); ++i) {
     InterpreterCore& core = *cores[i];
     if (!core.gate_.close()) continue;
@@ -214,9 +214,9 @@ void InterpreterCore::takeDown() noexcept {
   gate_.waitUntilEmpty();
   if (stage_ >= Stage::Housekeeping) {
     if (stage_ == Stage::Initialized) {
-      routing::severFutures(slot_);
-      routing::severGraphs(slot_);
-      routing::stopEngine(slot_);
+      bridge::severFutures(slot_);
+      bridge::severGraphs(slot_);
+      bridge::stopEngine(slot_);
       process::closeDrops(slot_);
       const auto end = [this] { finalize(); };
       process::runOwner(slot_, std::cref(end));
@@ -230,7 +230,7 @@ void InterpreterCore::takeDown() noexcept {
   // interpreter would be given libraries that have been used.
   const bool unloaded = stage_ < Stage::Space || unload();
   if (stage_ >= Stage::Slot && unloaded) {
-    routing::forgetSettings(slot_);
+    bridge::forgetSettings(slot_);
     Ownership::instance().release(slot_);
   }
   stage_ = Stage::Nothing;
@@ -239,7 +239,7 @@ void InterpreterCore::takeDown() noexcept {
 bool InterpreterCore::unload() noexcept {
   // finalize() and stopEngine() have waited for them.
   const bool inUse =
-      mustStay_ || (api_ && api_->liveThreads() > 0) || routing::engineThreads(slot_) > 0;
+      mustStay_ || (api_ && api_->liveThreads() > 0) || bridge::engineThreads(slot_) > 0;
   const bool ended = !inUse && endLibraries();
   api_ = nullptr;
   if (ended && space_->unload() == 0) {
@@ -271,7 +271,7 @@ void InterpreterCore::finalize() {
     const Entered inside(*this, Entered::GatePassed{});
     giveUpWhatTablesKeep();
     deferred_.close(*api_);
-    mustStay_ = !routing::purge(slot_);
+    mustStay_ = !bridge::purge(slot_);
   }
   api_->finalize();
 }
@@ -336,7 +336,7 @@ void InterpreterCore::drop(DroppedReference* dropped) noexcept {
       delete dropped;
       return;
     case DeferredRelease::Pushed::Further:
-      return;  // whoever left the first one has asked, or is seen to by who is inside
+      return;  // who dropped the first one has asked, or a thread inside sees to it
     case DeferredRelease::Pushed::First:
       // Who is inside looks again after leaving the gate; the two cannot miss
       // each other, since both write first and then look.

@@ -30,6 +30,7 @@
 #include <vector>
 
 #include "abi/interpreter_api.h"
+#include "base/interpreter_id.h"
 #include "loader/private_space.h"
 #include "multipy/runtime/interpreter_options.h"
 #include "process/interpreter_threads.h"
@@ -54,11 +55,11 @@ class InterpreterCore : public std::enable_shared_from_this<InterpreterCore> {
   InterpreterCore& operator=(const InterpreterCore&) = delete;
 
   /// The one that lives in `slot` now, or null.
-  static InterpreterCore* inSlot(int slot) noexcept;
+  static InterpreterCore* inSlot(InterpreterId slot) noexcept;
   /// All that live now, by slot.
   static std::vector<std::shared_ptr<InterpreterCore>> live();
 
-  int slot() const noexcept { return slot_; }
+  InterpreterId slot() const noexcept { return slot_; }
   /// Valid until the shutdown: for those inside.
   const InterpreterApi& api() const noexcept { return *api_; }
   /// What has been loaded for it so far. Throws HandleError after the shutdown.
@@ -136,7 +137,7 @@ class InterpreterCore : public std::enable_shared_from_this<InterpreterCore> {
   };
 
   Stage stage_ = Stage::Nothing;
-  int slot_ = process::kNone;
+  InterpreterId slot_ = InterpreterId::none();
   std::unique_ptr<loader::PrivateSpace> space_;
   std::unique_ptr<HostBinding> binding_;
   const InterpreterApi* api_ = nullptr;

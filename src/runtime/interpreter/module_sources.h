@@ -1,7 +1,7 @@
 // Source text of the modules given to InterpreterManager::registerModuleSource.
 //
 // Every import of every interpreter asks here first. So a look-up takes no lock: in a child
-// of fork() nobody may be left to give it back.
+// of fork() no thread may be left to give it back.
 //
 // Threads: all members from any thread.
 #pragma once

@@ -20,7 +20,7 @@ class OperationGate {
   /// Goes in also when the gate is closed: for the one that closed it.
   void passClosed() noexcept { word_.fetch_add(1); }
 
-  /// True if the gate is open and nobody is inside any more.
+  /// True if the gate is open and no operation is inside any more.
   bool leave() noexcept {
     const std::uint64_t left = word_.fetch_sub(1) - 1;
     if (left == kClosed) [[unlikely]]

@@ -14,7 +14,7 @@ void OutputLines::give(OutputStream stream, std::string& pending, std::size_t le
                        std::size_t end) {
   const std::string line = pending.substr(0, length);
   pending.erase(0, end);
-  if (hook_) hook_(slot_, stream, line);
+  if (hook_) hook_(slot_.number(), stream, line);
 }
 
 void OutputLines::add(OutputStream stream, std::string_view text) {

@@ -9,13 +9,14 @@
 #include <string>
 #include <string_view>
 
+#include "base/interpreter_id.h"
 #include "multipy/runtime/interpreter_options.h"
 
 namespace multipy::runtime {
 
 class OutputLines {
  public:
-  OutputLines(int slot, OutputHook hook) : slot_(slot), hook_(std::move(hook)) {}
+  OutputLines(InterpreterId slot, OutputHook hook) : slot_(slot), hook_(std::move(hook)) {}
   OutputLines(const OutputLines&) = delete;
   OutputLines& operator=(const OutputLines&) = delete;
 
@@ -24,13 +25,13 @@ class OutputLines {
   void add(OutputStream stream, std::string_view text);
 
   /// Gives out what is left without an end of line. The interpreter is gone, so
-  /// nobody is there to be told of what the hook throws.
+  /// no caller is there to be told of what the hook throws.
   void finish() noexcept;
 
  private:
   void give(OutputStream stream, std::string& pending, std::size_t length, std::size_t end);
 
-  const int slot_;
+  const InterpreterId slot_;
   const OutputHook hook_;
   std::recursive_mutex mutex_;
   std::array<std::string, 2> pending_;  // by OutputStream; guarded by mutex_

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/fork_mutex.h"
+#include "base/interpreter_id.h"
 #include "runtime/interpreter/embedded_interpreter.h"
 #include "runtime/interpreter/host_binding.h"
 #include "torch_bridge/torch_bridge.h"
@@ -29,8 +30,8 @@ struct ResidentCopy {
 
   ResidentCopy(const std::filesystem::path& libtorchPython,
                std::shared_ptr<loader::CopyCache> cache)
-      : space(process::kResidentSlot, policyAround(libtorchPython), std::move(cache),
-              &routing::torchAdapter()),
+      : space(InterpreterId::resident(), policyAround(libtorchPython), std::move(cache),
+              &bridge::torchAdapter()),
         binding(space, nullptr, nullptr, nullptr) {
     try {
       binding.attach(space.loadInterpreter(embeddedInterpreter()));
@@ -66,7 +67,7 @@ void prepareResidentCopy(std::shared_ptr<loader::CopyCache> cache) {
   latest.set(std::move(cache));
   static std::once_flag once;
   std::call_once(once, [] {
-    routing::setResidentCopyLoader([](const std::filesystem::path& library) {
+    bridge::setResidentCopyLoader([](const std::filesystem::path& library) {
       // Not deleted: its code is called for as long as the process lives. The
       // first library is libtorch_python; later ones register with torch, too.
       static ResidentCopy* const copy = new ResidentCopy(library, latest.get());

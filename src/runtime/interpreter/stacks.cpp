@@ -89,7 +89,7 @@ class Waiting {
 
 // On a thread of its own.
 void answer(const Core& core) noexcept {
-  // Shut down meanwhile: nobody needs an answer.
+  // Shut down meanwhile: no answer is needed.
   if (!core->tryBeginOperation()) {
     Waiting::instance().end(core.get());
     return;
@@ -139,7 +139,7 @@ std::vector<InterpreterStacks> dumpStacks(const StackDumpOptions& options) {
   std::vector<InterpreterStacks> all;
   for (std::size_t i = 0; i < cores.size(); ++i) {
     InterpreterStacks stacks;
-    stacks.interpreter = cores[i]->slot();
+    stacks.interpreter = cores[i]->slot().number();
     if (auto answer = requests[i] ? requests[i]->answerBy(deadline) : nullptr) {
       stacks.threads = std::move(*answer);
     } else {

@@ -1,6 +1,6 @@
 // The PyThreadStates that this thread was given on entering interpreters. They
 // are kept as long as the thread lives and handed back when it ends: the
-// interpreter discards them when somebody is inside next. A thread that is ending
+// interpreter discards them when a thread is inside next. A thread that is ending
 // takes no GIL.
 #pragma once
 

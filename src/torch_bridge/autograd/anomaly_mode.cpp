@@ -14,13 +14,14 @@
 #include <string>
 
 #include "base/fork_mutex.h"
+#include "base/per_interpreter.h"
 #include "multipy/runtime/Exception.h"
 #include "process/ownership.h"
 #include "torch_bridge/symbols/supported_torch.h"
 #include "torch_bridge/symbols/torch_functions.h"
 #include "torch_bridge/symbols/versions/torch_version.h"
 
-namespace multipy::routing {
+namespace multipy::bridge {
 namespace {
 
 using torch::autograd::AnomalyMetadata;
@@ -42,9 +43,8 @@ class Modes {
     return *one;
   }
 
-  void set(int slot, Mode mode) {
-    if (slot < 0 || slot >= process::kMaxInterpreters)
-      return;  // no thread is ever in the resident copy
+  void set(InterpreterId slot, Mode mode) {
+    if (!slot.isInterpreter()) return;  // no thread is ever in the resident copy
     const std::lock_guard guard(lock_);
     const Mode before = highest();
     if (before == Mode::Off && mode == Mode::Off) return;
@@ -59,10 +59,10 @@ class Modes {
     AnomalyMode::set_enabled(true, std::max(now, outside_.load()) == Mode::OnWithNanCheck);
   }
 
-  // Asked only while torch's own variable says that somebody has it on.
+  // Asked only while torch's own variable says that it is on somewhere.
   Mode ofThread() const {
-    const int slot = process::Ownership::instance().current();
-    if (slot != process::kNone) return modes_[slot];
+    const InterpreterId slot = process::Ownership::instance().current();
+    if (slot != InterpreterId::none()) return modes_[slot];
     // C++'s own, which torch's variables say where no interpreter has it on.
     return highest() == Mode::Off
                ? modeOf(AnomalyMode::is_enabled(), AnomalyMode::should_check_nan())
@@ -77,7 +77,7 @@ class Modes {
   }
 
   base::ForkMutex lock_;  // held to write
-  std::array<std::atomic<Mode>, process::kMaxInterpreters> modes_{};
+  PerInterpreter<std::atomic<Mode>> modes_{};
   std::atomic<Mode> outside_{Mode::Off};  // C++'s, from when the first interpreter switched it on
   bool checksOutside_ = true;             // guarded by lock_
 };
@@ -157,7 +157,7 @@ bool itemOfBool(const at::Tensor* tensor) {
 }  // namespace
 
 void addAnomalyModeRoutes(TorchRoutes& routes) {
-  routes.setAnomalyMode = [](int slot, bool enabled, bool checkNan) {
+  routes.setAnomalyMode = [](InterpreterId slot, bool enabled, bool checkNan) {
     Modes::process().set(slot, modeOf(enabled, checkNan));
   };
 }
@@ -172,6 +172,6 @@ void redirectAnomalyMode() {
   });
 }
 
-void purgeAnomalyMode(int slot) { Modes::process().set(slot, Mode::Off); }
+void purgeAnomalyMode(InterpreterId slot) { Modes::process().set(slot, Mode::Off); }
 
-}  // namespace multipy::routing
+}  // namespace multipy::bridge

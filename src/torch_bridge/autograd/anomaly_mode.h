@@ -22,13 +22,14 @@
 #pragma once
 
 #include "abi/torch_routes.h"
+#include "base/interpreter_id.h"
 
-namespace multipy::routing {
+namespace multipy::bridge {
 
 void addAnomalyModeRoutes(TorchRoutes& routes);
 /// As redirectSettings(): before and after each load of a libtorch_python.
 void redirectAnomalyMode();
 /// With the slot's GIL: its mode is off.
-void purgeAnomalyMode(int slot);
+void purgeAnomalyMode(InterpreterId slot);
 
-}  // namespace multipy::routing
+}  // namespace multipy::bridge

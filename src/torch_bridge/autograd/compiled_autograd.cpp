@@ -4,14 +4,14 @@
 #include <torch/csrc/autograd/grad_mode.h>
 #include <torch/csrc/autograd/graph_task.h>
 
-#include <array>
 #include <atomic>
 #include <memory>
 #include <utility>
 
+#include "base/per_interpreter.h"
 #include "process/ownership.h"
 
-namespace multipy::routing {
+namespace multipy::bridge {
 namespace {
 
 using torch::autograd::edge_list;
@@ -24,8 +24,8 @@ using Compile = Engine::compiled_autograd_fn;
 
 // ------------------------------------------------------- the switch
 
-std::array<std::atomic<Compile>, process::kMaxInterpreters>& switches() {
-  static auto* const all = new std::array<std::atomic<Compile>, process::kMaxInterpreters>{};
+PerInterpreter<std::atomic<Compile>>& switches() {
+  static auto* const all = new PerInterpreter<std::atomic<Compile>>{};
   return *all;
 }
 
@@ -62,16 +62,16 @@ class CompiledGraph final : public Node {
   const NodePointer root_;
 };
 
-variable_list execute(int slot, void* engineAddress, const void* roots, const void* inputs,
-                      bool keepGraph, bool createGraph, bool accumulate, const void* outputs) {
+variable_list execute(InterpreterId slot, void* engineAddress, const void* roots,
+                      const void* inputs, bool keepGraph, bool createGraph, bool accumulate,
+                      const void* outputs) {
   Engine& engine = *static_cast<Engine*>(engineAddress);
   const auto run = [&] {
     return engine.Engine::execute(*static_cast<const edge_list*>(roots),
                                   *static_cast<const variable_list*>(inputs), keepGraph,
                                   createGraph, accumulate, *static_cast<const edge_list*>(outputs));
   };
-  const Compile compile =
-      slot >= 0 && slot < process::kMaxInterpreters ? switches()[slot].load() : nullptr;
+  const Compile compile = slot.isInterpreter() ? switches()[slot].load() : nullptr;
   if (!compile) return run();
 
   const Asked what{compile,
@@ -108,16 +108,15 @@ NodePointer takeCompiledRoot(const std::shared_ptr<GraphTask>& task, const NodeP
 }
 
 void addCompiledAutogradRoutes(TorchRoutes& routes) {
-  routes.compiledAutograd = [](int slot, void* function) {
-    if (slot >= 0 && slot < process::kMaxInterpreters)
-      switches()[slot].store(reinterpret_cast<Compile>(function));
+  routes.compiledAutograd = [](InterpreterId slot, void* function) {
+    if (slot.isInterpreter()) switches()[slot].store(reinterpret_cast<Compile>(function));
   };
   routes.engineExecute = execute;
 }
 
-void purgeCompiledAutograd(int slot) {
-  if (slot < 0 || slot >= process::kMaxInterpreters) return;
+void purgeCompiledAutograd(InterpreterId slot) {
+  if (!slot.isInterpreter()) return;
   switches()[slot].store(nullptr);
 }
 
-}  // namespace multipy::routing
+}  // namespace multipy::bridge

@@ -23,17 +23,18 @@
 #include <torch/csrc/autograd/function.h>
 
 #include "abi/torch_routes.h"
+#include "base/interpreter_id.h"
 #include "torch_bridge/symbols/versions/torch_version.h"
 
-namespace multipy::routing {
+namespace multipy::bridge {
 
 void addCompiledAutogradRoutes(TorchRoutes& routes);
 /// With the slot's GIL: its switch is off.
-void purgeCompiledAutograd(int slot);
+void purgeCompiledAutograd(InterpreterId slot);
 
 /// The node to run in place of `root`, if this thread's backward pass is to be
 /// compiled; else null.
 version::NodePointer takeCompiledRoot(const std::shared_ptr<torch::autograd::GraphTask>& task,
                                       const version::NodePointer& root);
 
-}  // namespace multipy::routing
+}  // namespace multipy::bridge

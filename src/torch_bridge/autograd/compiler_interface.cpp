@@ -14,11 +14,12 @@
 #include <vector>
 
 #include "base/fork_mutex.h"
+#include "base/per_interpreter.h"
 #include "process/ownership.h"
 #include "torch_bridge/symbols/supported_torch.h"
 #include "torch_bridge/symbols/torch_functions.h"
 
-namespace multipy::routing {
+namespace multipy::bridge {
 namespace {
 
 using torch::autograd::functional_apply_t;
@@ -163,12 +164,12 @@ struct Compiler {
 };
 
 // Each is used with its interpreter's GIL.
-Compiler* compilerOf(int slot) {
-  static auto* const all = new std::array<Compiler, process::kMaxInterpreters>;
-  return slot >= 0 && slot < process::kMaxInterpreters ? &(*all)[slot] : nullptr;
+Compiler* compilerOf(InterpreterId slot) {
+  static auto* const all = new PerInterpreter<Compiler>;
+  return all->find(slot);
 }
 
-const Compiler& compilerAtWork(int slot) {
+const Compiler& compilerAtWork(InterpreterId slot) {
   const Compiler* const compiler = compilerOf(slot);
   TORCH_INTERNAL_ASSERT(compiler && compiler->own,
                         "a node asks for the compiler of compiled autograd, and none is at work");
@@ -180,7 +181,7 @@ const InterfacePointer& currentInterface() {
   return compilerAtWork(process::Ownership::instance().current()).shared;
 }
 
-void begin(int slot, void* interface) {
+void begin(InterpreterId slot, void*, void* interface) {
   Compiler* const compiler = compilerOf(slot);
   TORCH_CHECK_NOT_IMPLEMENTED(
       compiler && !compiler->own,
@@ -190,7 +191,7 @@ void begin(int slot, void* interface) {
   compiler->shared = std::make_unique<SharedNames>(compiler->known, *compiler->own);
 }
 
-void end(int slot) {
+void end(InterpreterId slot, void*) {
   Compiler* const compiler = compilerOf(slot);
   if (!compiler) return;
   compiler->shared.reset();
@@ -202,16 +203,18 @@ void end(int slot) {
 void addCompilerInterfaceRoutes(TorchRoutes& routes) {
   routes.beginCompiling = begin;
   routes.endCompiling = end;
-  routes.compilerInterface = [](int slot) -> const void* { return &compilerAtWork(slot).own; };
+  routes.compilerInterface = [](InterpreterId slot) -> const void* {
+    return &compilerAtWork(slot).own;
+  };
 }
 
 void redirectCompilerInterface() {
   redirectTorch(std::array{redirection(compilerInterfaceSymbol(), currentInterface)});
 }
 
-void purgeCompilerInterface(int slot) {
-  end(slot);
+void purgeCompilerInterface(InterpreterId slot) {
+  end(slot, nullptr);
   if (Compiler* const compiler = compilerOf(slot)) compiler->known.clear();
 }
 
-}  // namespace multipy::routing
+}  // namespace multipy::bridge

@@ -15,13 +15,14 @@
 #pragma once
 
 #include "abi/torch_routes.h"
+#include "base/interpreter_id.h"
 
-namespace multipy::routing {
+namespace multipy::bridge {
 
 void addCompilerInterfaceRoutes(TorchRoutes& routes);
 /// As redirectSettings(): before and after each load of a libtorch_python.
 void redirectCompilerInterface();
 /// With the slot's GIL.
-void purgeCompilerInterface(int slot);
+void purgeCompilerInterface(InterpreterId slot);
 
-}  // namespace multipy::routing
+}  // namespace multipy::bridge

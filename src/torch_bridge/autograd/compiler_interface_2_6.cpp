@@ -2,10 +2,10 @@
 // libtorch_python calls it, and each interpreter has one of its own.
 #include "torch_bridge/autograd/compiler_interface.h"
 
-namespace multipy::routing {
+namespace multipy::bridge {
 
 void addCompilerInterfaceRoutes(TorchRoutes&) {}
 void redirectCompilerInterface() {}
-void purgeCompilerInterface(int) {}
+void purgeCompilerInterface(InterpreterId) {}
 
-}  // namespace multipy::routing
+}  // namespace multipy::bridge

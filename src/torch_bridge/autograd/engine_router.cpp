@@ -6,7 +6,7 @@
 //   - the flag that an engine's threads have been started is one for all engines,
 //     so that only the first ever gets any: its pool for deeply nested backward
 //     passes and its threads for GPUs. We raise the flag with the base engine,
-//     whose threads nobody minds, and start those of each further engine
+//     whose threads do no harm, and start those of each further engine
 //     ourselves, when it is first used. (Where each engine has its own flag, torch
 //     does: twice as many threads would be waited for in vain.)
 //   - those threads are made by libtorch_cpu and do not know their interpreter:
@@ -21,14 +21,15 @@
 
 #include <mutex>
 
+#include "base/per_interpreter.h"
 #include "process/forked_child.h"
-#include "process/per_interpreter.h"
+#include "process/function_per_interpreter.h"
 #include "torch_bridge/autograd/compiled_autograd.h"
 #include "torch_bridge/autograd/engine_threads.h"
 #include "torch_bridge/symbols/versions/engine_flag.h"
 #include "torch_bridge/symbols/versions/torch_version.h"
 
-namespace multipy::routing {
+namespace multipy::bridge {
 namespace {
 
 using torch::autograd::Engine;
@@ -39,8 +40,8 @@ using GraphTaskPointer = std::shared_ptr<GraphTask>;
 
 // ------------------------------------------------------- the default engine
 
-process::PerInterpreter<torch::autograd::EngineStub>& engines() {
-  static auto* const table = new process::PerInterpreter<torch::autograd::EngineStub>;
+process::FunctionPerInterpreter<torch::autograd::EngineStub>& engines() {
+  static auto* const table = new process::FunctionPerInterpreter<torch::autograd::EngineStub>;
   return *table;
 }
 
@@ -51,13 +52,13 @@ Engine& currentEngine() {
 
 // ------------------------------------------------------- threads
 
-std::array<std::atomic<Engine*>, process::kMaxInterpreters>& startedEngines() {
-  static auto* const table = new std::array<std::atomic<Engine*>, process::kMaxInterpreters>{};
+PerInterpreter<std::atomic<Engine*>>& startedEngines() {
+  static auto* const table = new PerInterpreter<std::atomic<Engine*>>{};
   return *table;
 }
 
 // No GIL is held by the caller, as by that of any backward pass.
-void startThreadsOnce(int slot, Engine& engine) {
+void startThreadsOnce(InterpreterId slot, Engine& engine) {
   std::atomic<Engine*>& started = startedEngines()[slot];
   // In a forked child torch makes the engine anew in the same place, without threads.
   if (started.load(std::memory_order_acquire) == &engine && engine.thread_pool_shared_) return;
@@ -74,7 +75,7 @@ void startThreadsOnce(int slot, Engine& engine) {
   started.store(&engine, std::memory_order_release);
 }
 
-c10::intrusive_ptr<c10::ivalue::Future> executeGraphTask(int slot, void* engineAddress,
+c10::intrusive_ptr<c10::ivalue::Future> executeGraphTask(InterpreterId slot, void* engineAddress,
                                                          const void* task, void* root,
                                                          void* inputs) {
   Engine& engine = *static_cast<Engine*>(engineAddress);
@@ -88,13 +89,13 @@ c10::intrusive_ptr<c10::ivalue::Future> executeGraphTask(int slot, void* engineA
                                                 std::move(*static_cast<InputBuffer*>(inputs)));
 }
 
-void engineThread(int slot, void* engine, const void* task) {
+void engineThread(InterpreterId slot, void* engine, const void* task) {
   struct Inside {
-    explicit Inside(int slot) : before(process::Ownership::entered()) {
+    explicit Inside(InterpreterId slot) : before(process::Ownership::entered()) {
       process::Ownership::setCurrent(slot);
     }
     ~Inside() { process::Ownership::setCurrent(before); }
-    const int before;
+    const InterpreterId before;
   } const inside(slot);
   const auto& graphTask = *static_cast<const GraphTaskPointer*>(task);
   if (!graphTask) noteEngineThread(slot);  // a device's thread: works for all tasks
@@ -104,7 +105,7 @@ void engineThread(int slot, void* engine, const void* task) {
 }  // namespace
 
 void addEngineRoutes(TorchRoutes& routes) {
-  routes.engine = [](int slot, void* stub) {
+  routes.engine = [](InterpreterId slot, void* stub) {
     engines().set(slot, stub);
     process::installOnce<torch::autograd::set_default_engine_stub, currentEngine>();
   };
@@ -112,16 +113,16 @@ void addEngineRoutes(TorchRoutes& routes) {
   routes.engineThread = engineThread;
 }
 
-void stopEngine(int slot) {
-  if (slot < 0 || slot >= process::kMaxInterpreters) return;
+void stopEngine(InterpreterId slot) {
+  if (!slot.isInterpreter()) return;
   if (Engine* const engine = startedEngines()[slot].exchange(nullptr)) engine->stop();
   waitForEngineThreads(slot);
 }
 
-void purgeEngine(int slot) {
-  if (slot < 0 || slot >= process::kMaxInterpreters) return;
+void purgeEngine(InterpreterId slot) {
+  if (!slot.isInterpreter()) return;
   engines().clear(slot);
   startedEngines()[slot].store(nullptr);
 }
 
-}  // namespace multipy::routing
+}  // namespace multipy::bridge

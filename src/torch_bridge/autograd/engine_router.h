@@ -4,13 +4,14 @@
 #pragma once
 
 #include "abi/torch_routes.h"
+#include "base/interpreter_id.h"
 
-namespace multipy::routing {
+namespace multipy::bridge {
 
 void addEngineRoutes(TorchRoutes& routes);
 /// A part of teardown: the threads of its autograd engine end. If engineThreads() is not 0
 /// after that (engine_threads.h), its libraries must not be unloaded.
-void stopEngine(int slot);
-void purgeEngine(int slot);
+void stopEngine(InterpreterId slot);
+void purgeEngine(InterpreterId slot);
 
-}  // namespace multipy::routing
+}  // namespace multipy::bridge

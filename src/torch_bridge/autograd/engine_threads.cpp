@@ -9,9 +9,10 @@
 #include <vector>
 
 #include "base/fork_mutex.h"
+#include "base/per_interpreter.h"
 #include "process/ownership.h"
 
-namespace multipy::routing {
+namespace multipy::bridge {
 namespace {
 
 // As long as torch waits for them, when it does.
@@ -19,8 +20,8 @@ constexpr int kPatienceMs = 10'000;
 
 struct Threads {
   base::ForkMutex lock;
-  std::array<std::vector<pid_t>, process::kMaxInterpreters> bySlot;  // guarded by lock
-  std::array<bool, process::kMaxInterpreters> unknown{};  // guarded by lock: there was one more
+  PerInterpreter<std::vector<pid_t>> bySlot;  // guarded by lock
+  PerInterpreter<bool> unknown{};             // guarded by lock: there was one more
   static Threads& process() {
     static auto* const one = new Threads;
     return *one;
@@ -35,8 +36,8 @@ bool exists(pid_t thread) noexcept {
 
 }  // namespace
 
-void noteEngineThread(int slot) {
-  if (slot < 0 || slot >= process::kMaxInterpreters) return;
+void noteEngineThread(InterpreterId slot) {
+  if (!slot.isInterpreter()) return;
   Threads& threads = Threads::process();
   const std::lock_guard guard(threads.lock);
   try {
@@ -46,16 +47,16 @@ void noteEngineThread(int slot) {
   }
 }
 
-std::size_t engineThreads(int slot) {
-  if (slot < 0 || slot >= process::kMaxInterpreters) return 0;
+std::size_t engineThreads(InterpreterId slot) {
+  if (!slot.isInterpreter()) return 0;
   Threads& threads = Threads::process();
   const std::lock_guard guard(threads.lock);
   std::erase_if(threads.bySlot[slot], [](pid_t thread) { return !exists(thread); });
   return threads.bySlot[slot].size() + (threads.unknown[slot] ? 1 : 0);
 }
 
-void waitForEngineThreads(int slot) {
+void waitForEngineThreads(InterpreterId slot) {
   for (int left = kPatienceMs; left > 0 && engineThreads(slot) > 0; --left) ::usleep(1000);
 }
 
-}  // namespace multipy::routing
+}  // namespace multipy::bridge

@@ -12,13 +12,15 @@
 
 #include <cstddef>
 
-namespace multipy::routing {
+#include "base/interpreter_id.h"
+
+namespace multipy::bridge {
 
 /// By a device thread of `slot`'s engine, when it begins to work.
-void noteEngineThread(int slot);
+void noteEngineThread(InterpreterId slot);
 /// Those that still exist. A thread counts until the kernel has forgotten it.
-std::size_t engineThreads(int slot);
+std::size_t engineThreads(InterpreterId slot);
 /// Waits, for at most some seconds, until there are none.
-void waitForEngineThreads(int slot);
+void waitForEngineThreads(InterpreterId slot);
 
-}  // namespace multipy::routing
+}  // namespace multipy::bridge

@@ -9,12 +9,13 @@
 #include <vector>
 
 #include "base/fork_mutex.h"
+#include "base/per_interpreter.h"
 #include "process/ownership.h"
 #include "torch_bridge/symbols/supported_torch.h"
 #include "torch_bridge/symbols/torch_functions.h"
 #include "torch_bridge/symbols/versions/symbols.h"
 
-namespace multipy::routing {
+namespace multipy::bridge {
 namespace {
 
 using Level = torch::autograd::ForwardADLevel;
@@ -62,9 +63,9 @@ class Levels {
 };
 
 // Null: the process's own list.
-Levels* levelsOf(int slot) {
-  static auto* const all = new std::array<Levels, process::kMaxInterpreters>;
-  return slot >= 0 && slot < process::kMaxInterpreters ? &(*all)[slot] : nullptr;
+Levels* levelsOf(InterpreterId slot) {
+  static auto* const all = new PerInterpreter<Levels>;
+  return all->find(slot);
 }
 
 struct Originals {
@@ -83,7 +84,7 @@ struct Originals {
   }
 };
 
-std::shared_ptr<Level> findOf(int slot, std::uint64_t index) {
+std::shared_ptr<Level> findOf(InterpreterId slot, std::uint64_t index) {
   const Levels* const levels = levelsOf(slot);
   return levels ? levels->find(index) : Originals::all().find(index);
 }
@@ -122,7 +123,7 @@ std::shared_ptr<Level> getCurrent(std::uint64_t index) {
 }  // namespace
 
 void addForwardLevelRoutes(TorchRoutes& routes) {
-  routes.findForwardLevel = [](int slot, std::uint64_t index) -> std::shared_ptr<void> {
+  routes.findForwardLevel = [](InterpreterId slot, std::uint64_t index) -> std::shared_ptr<void> {
     return findOf(slot, index);
   };
 }
@@ -140,8 +141,8 @@ void redirectForwardLevels() {
     redirectTorch(std::array{redirection(version::kAnyForwardLevel, anyCurrent)});
 }
 
-void purgeForwardLevels(int slot) {
+void purgeForwardLevels(InterpreterId slot) {
   if (Levels* const levels = levelsOf(slot)) levels->closeAll();
 }
 
-}  // namespace multipy::routing
+}  // namespace multipy::bridge

@@ -4,7 +4,7 @@
 // Here each interpreter has a list of its own, as if in a process of its own; a
 // thread that is in no interpreter uses the process's. torch's functions that
 // work on the list are redirected: in private libraries by name
-// (redirected_symbols.cpp), in torch's shared libraries by their global offset
+// (abi/redirects.def), in torch's shared libraries by their global offset
 // tables.
 //
 // A tensor with a tangent that dies in another thread than its interpreter's is
@@ -15,8 +15,9 @@
 #pragma once
 
 #include "abi/torch_routes.h"
+#include "base/interpreter_id.h"
 
-namespace multipy::routing {
+namespace multipy::bridge {
 
 void addForwardLevelRoutes(TorchRoutes& routes);
 
@@ -24,6 +25,6 @@ void addForwardLevelRoutes(TorchRoutes& routes);
 void redirectForwardLevels();
 
 /// With the slot's GIL: levels that were left open are closed.
-void purgeForwardLevels(int slot);
+void purgeForwardLevels(InterpreterId slot);
 
-}  // namespace multipy::routing
+}  // namespace multipy::bridge

@@ -7,7 +7,6 @@
 #include <torch/csrc/jit/passes/peephole.h>
 #include <torch/csrc/jit/runtime/decomposition_registry.h>
 
-#include <array>
 #include <memory>
 #include <mutex>
 #include <shared_mutex>
@@ -15,9 +14,10 @@
 #include <utility>
 
 #include "base/fork_mutex.h"
+#include "base/per_interpreter.h"
 #include "process/ownership.h"
 
-namespace multipy::routing {
+namespace multipy::bridge {
 namespace {
 
 using c10::FunctionSchema;
@@ -41,20 +41,20 @@ class Decompositions {
     return *one;
   }
 
-  void add(int slot, const FunctionSchema& schema, Decomposition decomposition) {
+  void add(InterpreterId slot, const FunctionSchema& schema, Decomposition decomposition) {
     const std::unique_lock guard(lock_);
     const auto [place, added] = all_[slot].try_emplace(&schema, decomposition);
     if (!added) std::swap(place->second.graph, decomposition.graph);
   }  // what is not wanted goes with the caller's argument, without the lock
 
-  Decomposition find(int slot, const FunctionSchema& schema) const {
-    if (slot < 0 || slot >= process::kMaxInterpreters) return {};
+  Decomposition find(InterpreterId slot, const FunctionSchema& schema) const {
+    if (!slot.isInterpreter()) return {};
     const std::shared_lock guard(lock_);
     const auto found = all_[slot].find(&schema);
     return found == all_[slot].end() ? Decomposition{} : found->second;
   }
 
-  void clear(int slot) {
+  void clear(InterpreterId slot) {
     ByOperator gone;
     const std::unique_lock guard(lock_);
     std::swap(all_[slot], gone);
@@ -62,7 +62,7 @@ class Decompositions {
 
  private:
   mutable base::ForkSharedMutex lock_;
-  std::array<ByOperator, process::kMaxInterpreters> all_;  // guarded by lock_
+  PerInterpreter<ByOperator> all_;  // guarded by lock_
 };
 
 std::shared_ptr<GraphFunction> ofCurrent(const FunctionSchema& schema) {
@@ -106,9 +106,9 @@ void installOnce() {
   });
 }
 
-void registerDecomposition(int slot, const FunctionSchema* schema, std::shared_ptr<void>* given) {
-  if (slot < 0 || slot >= process::kMaxInterpreters)
-    return;  // no thread is ever in the resident copy
+void registerDecomposition(InterpreterId slot, const FunctionSchema* schema,
+                           std::shared_ptr<void>* given) {
+  if (!slot.isInterpreter()) return;  // no thread is ever in the resident copy
   auto graph = std::static_pointer_cast<Graph>(*given);
   // What torch does with a graph that is registered.
   torch::jit::Inline(*graph);
@@ -123,7 +123,8 @@ void registerDecomposition(int slot, const FunctionSchema* schema, std::shared_p
   Decompositions::process().add(slot, *schema, {std::move(function), std::move(graph)});
 }
 
-std::optional<std::shared_ptr<void>> getDecomposition(int slot, const FunctionSchema* schema) {
+std::optional<std::shared_ptr<void>> getDecomposition(InterpreterId slot,
+                                                      const FunctionSchema* schema) {
   if (const auto own = Decompositions::process().find(slot, *schema).graph) return own;
   return torch::jit::GetDecomposition(*schema);
 }
@@ -135,8 +136,8 @@ void addDecompositionRoutes(TorchRoutes& routes) {
   routes.getDecomposition = getDecomposition;
 }
 
-void purgeDecompositions(int slot) {
-  if (slot >= 0 && slot < process::kMaxInterpreters) Decompositions::process().clear(slot);
+void purgeDecompositions(InterpreterId slot) {
+  if (slot.isInterpreter()) Decompositions::process().clear(slot);
 }
 
-}  // namespace multipy::routing
+}  // namespace multipy::bridge

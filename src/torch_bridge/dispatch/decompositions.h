@@ -15,11 +15,12 @@
 #pragma once
 
 #include "abi/torch_routes.h"
+#include "base/interpreter_id.h"
 
-namespace multipy::routing {
+namespace multipy::bridge {
 
 void addDecompositionRoutes(TorchRoutes& routes);
 /// With the slot's GIL: its graphs are dropped.
-void purgeDecompositions(int slot);
+void purgeDecompositions(InterpreterId slot);
 
-}  // namespace multipy::routing
+}  // namespace multipy::bridge

@@ -3,10 +3,11 @@
 #include <mutex>
 
 #include "base/fork_mutex.h"
+#include "base/interpreter_id.h"
 #include "torch_bridge/dispatch/kernel_route.h"
 #include "torch_bridge/dispatch/registry.h"
 
-namespace multipy::routing {
+namespace multipy::bridge {
 namespace {
 
 using c10::DispatchKey;
@@ -17,7 +18,7 @@ using c10::impl::OperatorEntry;
 // in none). Holds the lock.
 class View {
  public:
-  View(int slot, const OperatorEntry& entry)
+  View(InterpreterId slot, const OperatorEntry& entry)
       : slot_(slot),
         entry_(entry),
         guard_(registry_.lock),
@@ -77,7 +78,7 @@ class View {
   }
 
   Registry& registry_ = Registry::process();
-  const int slot_;
+  const InterpreterId slot_;
   const OperatorEntry& entry_;
   const std::lock_guard<base::ForkMutex> guard_;
   // Against C++ libraries that register meanwhile.
@@ -86,16 +87,17 @@ class View {
 
 }  // namespace
 
-bool seesKernel(int slot, const OperatorEntry& entry, DispatchKey key) {
+bool seesKernel(InterpreterId slot, const OperatorEntry& entry, DispatchKey key) {
   return View(slot, entry).at(key).has_value();
 }
 
-bool seesAnyKernel(int slot, const OperatorEntry& entry, DispatchKeySet keys) {
+bool seesAnyKernel(InterpreterId slot, const OperatorEntry& entry, DispatchKeySet keys) {
   return View(slot, entry).any(keys);
 }
 
-std::optional<ChosenKernel> chooseKernel(int slot, const OperatorEntry& entry, DispatchKey key) {
+std::optional<ChosenKernel> chooseKernel(InterpreterId slot, const OperatorEntry& entry,
+                                         DispatchKey key) {
   return View(slot, entry).choose(key);
 }
 
-}  // namespace multipy::routing
+}  // namespace multipy::bridge

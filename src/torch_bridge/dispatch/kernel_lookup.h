@@ -14,14 +14,17 @@
 
 #include <optional>
 
-namespace multipy::routing {
+#include "base/interpreter_id.h"
+
+namespace multipy::bridge {
 
 class KernelRoute;
 
 /// Does `slot` see a kernel at exactly this key?
-bool seesKernel(int slot, const c10::impl::OperatorEntry& entry, c10::DispatchKey key);
+bool seesKernel(InterpreterId slot, const c10::impl::OperatorEntry& entry, c10::DispatchKey key);
 /// At any of these, aliases aside?
-bool seesAnyKernel(int slot, const c10::impl::OperatorEntry& entry, c10::DispatchKeySet keys);
+bool seesAnyKernel(InterpreterId slot, const c10::impl::OperatorEntry& entry,
+                   c10::DispatchKeySet keys);
 
 /// What is to be called at a runtime key: the interpreter's own kernel of a
 /// route, or one of the process's.
@@ -31,7 +34,7 @@ struct ChosenKernel {
 };
 /// What torch would choose at `key` if there were only the kernels that `slot`
 /// sees. Nothing where torch would say that there is none.
-std::optional<ChosenKernel> chooseKernel(int slot, const c10::impl::OperatorEntry& entry,
+std::optional<ChosenKernel> chooseKernel(InterpreterId slot, const c10::impl::OperatorEntry& entry,
                                          c10::DispatchKey key);
 
-}  // namespace multipy::routing
+}  // namespace multipy::bridge

@@ -7,9 +7,10 @@
 #include <utility>
 
 #include "base/fork_mutex.h"
+#include "base/interpreter_id.h"
 #include "torch_bridge/dispatch/kernel_lookup.h"
 
-namespace multipy::routing {
+namespace multipy::bridge {
 namespace {
 
 using c10::DispatchKey;
@@ -39,7 +40,7 @@ struct RouteFunctor final : c10::OperatorKernel {
 // ------------------------------------------------------- cells
 
 void KernelCell::retire(std::unique_ptr<const InterpreterKernel> kernel) noexcept {
-  if (calls_.load() == 0) return;  // nobody is inside: dies here
+  if (calls_.load() == 0) return;  // no call is inside: dies here
   {
     const std::lock_guard guard(retiring());
     kernel->nextRetired = retired_;
@@ -66,19 +67,19 @@ void KernelCell::freeRetired() noexcept {
 KernelRoute::KernelRoute(c10::OperatorName name, DispatchKey key, bool isFallback)
     : name_(std::move(name)), key_(key), isFallback_(isFallback) {}
 
-KernelCell* KernelRoute::find(int slot) const noexcept {
-  if (slot < 0 || slot >= process::kMaxInterpreters) return nullptr;
-  Chunk* const chunk = chunks_[slot / kCellsPerChunk].load(std::memory_order_acquire);
-  return chunk ? &(*chunk)[slot % kCellsPerChunk] : nullptr;
+KernelCell* KernelRoute::find(InterpreterId slot) const noexcept {
+  if (!slot.isInterpreter()) return nullptr;
+  Chunk* const chunk = chunks_[slot.number() / kCellsPerChunk].load(std::memory_order_acquire);
+  return chunk ? &(*chunk)[slot.number() % kCellsPerChunk] : nullptr;
 }
 
-KernelCell& KernelRoute::cell(int slot) {
-  auto& chunk = chunks_[slot / kCellsPerChunk];
+KernelCell& KernelRoute::cell(InterpreterId slot) {
+  auto& chunk = chunks_[slot.number() / kCellsPerChunk];
   if (!chunk.load()) chunk.store(new Chunk, std::memory_order_release);
   return *find(slot);
 }
 
-void KernelRoute::add(std::uint64_t registration, int slot, KernelFunction kernel) {
+void KernelRoute::add(std::uint64_t registration, InterpreterId slot, KernelFunction kernel) {
   const bool fallthrough = kernel.isFallthrough();
   auto owned =
       std::make_unique<const InterpreterKernel>(InterpreterKernel{std::move(kernel), fallthrough});
@@ -89,7 +90,7 @@ void KernelRoute::add(std::uint64_t registration, int slot, KernelFunction kerne
   try {
     refresh(slot);
   } catch (...) {
-    // The dispatcher refused the route, so nobody can be in this kernel.
+    // The dispatcher refused the route, so no call can be in this kernel.
     Removed refused;
     refused.splice(refused.end(), registrations_, std::prev(registrations_.end()));
     refresh(slot);
@@ -107,12 +108,12 @@ void KernelRoute::remove(std::uint64_t registration, Removed& removed) {
       std::find_if(registrations_.begin(), registrations_.end(),
                    [&](const Registration& each) { return each.number == registration; });
   if (found == registrations_.end()) return;
-  const int slot = found->slot;
+  const InterpreterId slot = found->slot;
   take(found, removed);
   refresh(slot);
 }
 
-void KernelRoute::removeAll(int slot, Removed& removed) {
+void KernelRoute::removeAll(InterpreterId slot, Removed& removed) {
   bool any = false;
   for (auto next = registrations_.begin(); next != registrations_.end();) {
     const auto each = next++;
@@ -123,12 +124,12 @@ void KernelRoute::removeAll(int slot, Removed& removed) {
   if (any) refresh(slot);
 }
 
-bool KernelRoute::hasKernelOf(int slot) const {
+bool KernelRoute::hasKernelOf(InterpreterId slot) const {
   return std::any_of(registrations_.begin(), registrations_.end(),
                      [slot](const Registration& r) { return r.slot == slot; });
 }
 
-void KernelRoute::refresh(int slot) {
+void KernelRoute::refresh(InterpreterId slot) {
   const InterpreterKernel* newest = nullptr;
   bool onlyFallthrough = true;
   for (const Registration& registration : registrations_) {
@@ -168,7 +169,7 @@ bool KernelRoute::isInstalledAs(const c10::impl::AnnotatedKernel& kernel) const 
 
 void KernelRoute::call(const c10::OperatorHandle& op, DispatchKeySet keys,
                        torch::jit::Stack* stack) {
-  const int slot = process::Ownership::instance().current();
+  const InterpreterId slot = process::Ownership::instance().current();
   if (callOwn(slot, op, keys, stack)) return;
   if (isFallback_) failNoKernel(op, slot);
 
@@ -186,7 +187,7 @@ void KernelRoute::call(const c10::OperatorHandle& op, DispatchKeySet keys,
     chosen->shared.callBoxed(op, keys, stack);
 }
 
-bool KernelRoute::callOwn(int slot, const c10::OperatorHandle& op, DispatchKeySet keys,
+bool KernelRoute::callOwn(InterpreterId slot, const c10::OperatorHandle& op, DispatchKeySet keys,
                           torch::jit::Stack* stack) {
   KernelCell* const cell = find(slot);
   if (!cell || cell->empty()) return false;
@@ -202,10 +203,11 @@ bool KernelRoute::callOwn(int slot, const c10::OperatorHandle& op, DispatchKeySe
   return true;
 }
 
-void KernelRoute::failNoKernel(const c10::OperatorHandle& op, int slot) const {
-  const std::string who = slot == process::kNone
-                              ? std::string("the calling thread is in no interpreter")
-                              : "interpreter " + std::to_string(slot) + " has not registered one";
+void KernelRoute::failNoKernel(const c10::OperatorHandle& op, InterpreterId slot) const {
+  const std::string who =
+      slot == InterpreterId::none()
+          ? std::string("the calling thread is in no interpreter")
+          : "interpreter " + std::to_string(slot.number()) + " has not registered one";
   TORCH_CHECK_NOT_IMPLEMENTED(
       false, "calling ", op.operator_name(), ": its kernel for ", c10::toString(key_),
       " was registered by another Python interpreter of this process, and ", who,
@@ -213,4 +215,4 @@ void KernelRoute::failNoKernel(const c10::OperatorHandle& op, int slot) const {
       "operator, or register the kernel from C++");
 }
 
-}  // namespace multipy::routing
+}  // namespace multipy::bridge

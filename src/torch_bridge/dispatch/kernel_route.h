@@ -13,8 +13,8 @@
 // them has returned: each cell counts the calls that are inside, a kernel taken
 // away is first made unreachable, then freed when the count is seen at zero.
 // The order of the two makes it safe (both sequentially consistent): a call
-// counts itself before it reads the pointer, so whoever sees zero after the
-// pointer was changed knows that nobody can hold the old one.
+// counts itself before it reads the pointer, so a thread that sees zero after the
+// pointer was changed knows that no call can hold the old one.
 //
 // Threads: call() from any; the rest under the registration lock.
 #pragma once
@@ -29,9 +29,10 @@
 #include <memory>
 #include <optional>
 
+#include "base/interpreter_id.h"
 #include "process/ownership.h"
 
-namespace multipy::routing {
+namespace multipy::bridge {
 
 struct InterpreterKernel {
   c10::KernelFunction function;
@@ -82,7 +83,7 @@ class KernelRoute {
 
   struct Registration {
     std::uint64_t number = 0;
-    int slot = process::kNone;
+    InterpreterId slot = InterpreterId::none();
     std::unique_ptr<const InterpreterKernel> kernel;
     KernelCell* cell = nullptr;  // once it has been removed
     ~Registration() {
@@ -95,14 +96,14 @@ class KernelRoute {
 
   /// Adds `slot`'s kernel, above its earlier ones. If the dispatcher refuses the
   /// route, its exception passes through and nothing has changed.
-  void add(std::uint64_t registration, int slot, c10::KernelFunction kernel);
+  void add(std::uint64_t registration, InterpreterId slot, c10::KernelFunction kernel);
   void remove(std::uint64_t registration, Removed& removed);
-  void removeAll(int slot, Removed& removed);
+  void removeAll(InterpreterId slot, Removed& removed);
 
   bool isInstalled() const noexcept { return installed_ != Installed::Nothing; }
   /// Is this entry of torch's list of kernels ours?
   bool isInstalledAs(const c10::impl::AnnotatedKernel& kernel) const;
-  bool hasKernelOf(int slot) const;
+  bool hasKernelOf(InterpreterId slot) const;
   std::size_t kernels() const noexcept { return registrations_.size(); }
 
   /// The functor's work.
@@ -111,16 +112,16 @@ class KernelRoute {
  private:
   enum class Installed { Nothing, Fallthrough, Functor };
 
-  KernelCell* find(int slot) const noexcept;
-  KernelCell& cell(int slot);
+  KernelCell* find(InterpreterId slot) const noexcept;
+  KernelCell& cell(InterpreterId slot);
   void take(Removed::iterator registration, Removed& removed) noexcept;
   /// Publishes the newest kernel of `slot` and brings the dispatcher up to date.
-  void refresh(int slot);
+  void refresh(InterpreterId slot);
   void install(Installed wanted);
   /// False if `slot` has no kernel here.
-  bool callOwn(int slot, const c10::OperatorHandle& op, c10::DispatchKeySet keys,
+  bool callOwn(InterpreterId slot, const c10::OperatorHandle& op, c10::DispatchKeySet keys,
                torch::jit::Stack* stack);
-  [[noreturn]] void failNoKernel(const c10::OperatorHandle& op, int slot) const;
+  [[noreturn]] void failNoKernel(const c10::OperatorHandle& op, InterpreterId slot) const;
 
   static constexpr int kCellsPerChunk = 16;
   using Chunk = std::array<KernelCell, kCellsPerChunk>;
@@ -129,9 +130,9 @@ class KernelRoute {
   const c10::DispatchKey key_;
   const bool isFallback_;
   std::list<Registration> registrations_;
-  std::array<std::atomic<Chunk*>, process::kMaxInterpreters / kCellsPerChunk> chunks_{};
+  std::array<std::atomic<Chunk*>, InterpreterId::kMost / kCellsPerChunk> chunks_{};
   Installed installed_ = Installed::Nothing;
   std::optional<c10::RegistrationHandleRAII> handle_;
 };
 
-}  // namespace multipy::routing
+}  // namespace multipy::bridge

@@ -5,7 +5,6 @@
 #include <torch/csrc/jit/runtime/operator.h>
 #include <torch/custom_class.h>
 
-#include <array>
 #include <atomic>
 #include <functional>
 #include <map>
@@ -14,6 +13,7 @@
 #include <string>
 
 #include "base/fork_mutex.h"
+#include "base/per_interpreter.h"
 #include "process/ownership.h"
 #include "torch_bridge/symbols/static_phase.h"
 #include "torch_bridge/symbols/versions/torch_version.h"
@@ -26,19 +26,17 @@ using HandlerFunc = std::function<void(const Request&, Response&)>;
 void registerHandler(const std::string& name, HandlerFunc function);
 }  // namespace c10d::control_plane
 
-namespace multipy::routing {
+namespace multipy::bridge {
 namespace {
 
 using torch::jit::Operation;
 using torch::jit::OperationCreator;
 using torch::jit::Operator;
 
-bool isProcess(int slot) noexcept { return slot < 0 || slot >= process::kMaxInterpreters; }
-
 // ------------------------------------------------------- JIT operators
 
 // Makers of one operator, by interpreter.
-using Creators = std::array<std::atomic<OperationCreator>, process::kMaxInterpreters>;
+using Creators = PerInterpreter<std::atomic<OperationCreator>>;
 
 struct CreatorTable {
   base::ForkMutex lock;
@@ -57,14 +55,14 @@ struct CreatorTable {
 // operator's name comes from the node.
 Operation createForCurrent(const torch::jit::Node* node) {
   const std::string name = node->kind().toQualString();
-  const int slot = process::Ownership::instance().current();
+  const InterpreterId slot = process::Ownership::instance().current();
   const OperationCreator create =
-      slot == process::kNone ? nullptr : CreatorTable::process().of(name)[slot].load();
-  TORCH_CHECK(create, "running ", name,
-              " of a TorchScript program: it calls back into Python, but ",
-              slot == process::kNone ? "the calling thread is in no interpreter"
-                                     : "the interpreter of the calling thread has not loaded torch",
-              ". Call the program through an interpreter, or script it without Python calls");
+      slot == InterpreterId::none() ? nullptr : CreatorTable::process().of(name)[slot].load();
+  TORCH_CHECK(
+      create, "running ", name, " of a TorchScript program: it calls back into Python, but ",
+      slot == InterpreterId::none() ? "the calling thread is in no interpreter"
+                                    : "the interpreter of the calling thread has not loaded torch",
+      ". Call the program through an interpreter, or script it without Python calls");
   return create(node);
 }
 
@@ -80,23 +78,23 @@ bool isRegistered(const Operator& op) {
          nullptr;
 }
 
-void registerOperator(int slot, void* given) {
+void registerOperator(InterpreterId slot, void* given) {
   auto& op = *static_cast<Operator*>(given);
   if (OperationCreator* const creator = creatorOf(op)) {
     Creators& creators = CreatorTable::process().of(op.schema().name());
-    if (!isProcess(slot)) creators[slot].store(*creator);
+    if (slot.isInterpreter()) creators[slot].store(*creator);
     *creator = createForCurrent;
   }
-  if (isProcess(slot) || (!StaticPhase::active() && !isRegistered(op)))
+  if (!slot.isInterpreter() || (!StaticPhase::active() && !isRegistered(op)))
     torch::jit::registerOperator(std::move(op));
 }
 
 // ------------------------------------------------------- custom classes
 
-void customClass(int slot, void* at, const std::string* ns, const std::string* name,
+void customClass(InterpreterId slot, void* at, const std::string* ns, const std::string* name,
                  std::string* doc, const std::type_info* pointer, const std::type_info* capsule) {
   using Base = torch::detail::class_base;
-  if (!isProcess(slot) && StaticPhase::active()) {
+  if (slot.isInterpreter() && StaticPhase::active()) {
     const std::string qualified = "__torch__.torch.classes." + *ns + "." + *name;
     if (const at::ClassTypePtr known = torch::getCustomClass(qualified)) {
       auto* const self = static_cast<Base*>(at);
@@ -110,15 +108,17 @@ void customClass(int slot, void* at, const std::string* ns, const std::string* n
 
 // A method's function is the class's from then on; one that is not wanted was
 // made for a class that has it already, and its maker has given it away.
-bool isWanted(int slot) noexcept { return isProcess(slot) || !StaticPhase::active(); }
+bool isWanted(InterpreterId slot) noexcept {
+  return !slot.isInterpreter() || !StaticPhase::active();
+}
 
-void addMethod(int slot, void* classType, void* function) {
+void addMethod(InterpreterId slot, void* classType, void* function) {
   if (isWanted(slot))
     static_cast<c10::ClassType*>(classType)->addMethod(
         static_cast<torch::jit::Function*>(function));
 }
 
-void customClassMethod(int slot, void* uniquePointer) {
+void customClassMethod(InterpreterId slot, void* uniquePointer) {
   // Left with its caller otherwise, who frees it.
   if (isWanted(slot))
     torch::registerCustomClassMethod(
@@ -127,7 +127,7 @@ void customClassMethod(int slot, void* uniquePointer) {
 
 // ------------------------------------------------------- handlers and opaque types
 
-void registerHandler(int slot, const std::string* name, void* handler) {
+void registerHandler(InterpreterId slot, const std::string* name, void* handler) {
   using c10d::control_plane::HandlerFunc;
   if (isWanted(slot))
     c10d::control_plane::registerHandler(*name, std::move(*static_cast<HandlerFunc*>(handler)));
@@ -135,14 +135,14 @@ void registerHandler(int slot, const std::string* name, void* handler) {
 
 struct OpaqueTypes {
   base::ForkMutex lock;
-  std::map<std::string, std::set<int>> users;  // guarded by lock
+  std::map<std::string, std::set<InterpreterId>> users;  // guarded by lock
   static OpaqueTypes& process() {
     static auto* const one = new OpaqueTypes;
     return *one;
   }
 };
 
-void registerOpaqueType(int slot, const std::string* name) {
+void registerOpaqueType(InterpreterId slot, const std::string* name) {
   OpaqueTypes& types = OpaqueTypes::process();
   const std::lock_guard guard(types.lock);
   auto& users = types.users[*name];
@@ -152,7 +152,7 @@ void registerOpaqueType(int slot, const std::string* name) {
 }
 
 // With the lock.
-void removeOpaqueUser(OpaqueTypes& types, const std::string& name, int slot) {
+void removeOpaqueUser(OpaqueTypes& types, const std::string& name, InterpreterId slot) {
   const auto found = types.users.find(name);
   if (found == types.users.end() || found->second.erase(slot) == 0) return;
   if (!found->second.empty()) return;
@@ -160,7 +160,7 @@ void removeOpaqueUser(OpaqueTypes& types, const std::string& name, int slot) {
   version::unregisterOpaqueType(name);
 }
 
-void unregisterOpaqueType(int slot, const std::string* name) {
+void unregisterOpaqueType(InterpreterId slot, const std::string* name) {
   OpaqueTypes& types = OpaqueTypes::process();
   const std::lock_guard guard(types.lock);
   removeOpaqueUser(types, *name, slot);
@@ -178,8 +178,8 @@ void addOncePerProcessRoutes(TorchRoutes& routes) {
   routes.unregisterOpaqueType = unregisterOpaqueType;
 }
 
-void purgeOncePerProcess(int slot) {
-  if (isProcess(slot)) return;
+void purgeOncePerProcess(InterpreterId slot) {
+  if (!slot.isInterpreter()) return;
   {
     CreatorTable& table = CreatorTable::process();
     const std::lock_guard guard(table.lock);
@@ -193,4 +193,4 @@ void purgeOncePerProcess(int slot) {
   for (const std::string& name : used) removeOpaqueUser(types, name, slot);
 }
 
-}  // namespace multipy::routing
+}  // namespace multipy::bridge

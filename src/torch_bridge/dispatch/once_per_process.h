@@ -10,10 +10,11 @@
 #pragma once
 
 #include "abi/torch_routes.h"
+#include "base/interpreter_id.h"
 
-namespace multipy::routing {
+namespace multipy::bridge {
 
 void addOncePerProcessRoutes(TorchRoutes& routes);
-void purgeOncePerProcess(int slot);
+void purgeOncePerProcess(InterpreterId slot);
 
-}  // namespace multipy::routing
+}  // namespace multipy::bridge

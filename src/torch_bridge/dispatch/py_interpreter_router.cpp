@@ -8,18 +8,18 @@
 #include <c10/core/impl/PyInterpreter.h>
 #include <c10/util/python_stub.h>
 
-#include <array>
 #include <atomic>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <type_traits>
 
+#include "base/per_interpreter.h"
 #include "multipy/runtime/Exception.h"
 #include "process/ownership.h"
 #include "torch_bridge/symbols/versions/torch_version.h"
 
-namespace multipy::routing {
+namespace multipy::bridge {
 namespace {
 
 using c10::TensorImpl;
@@ -27,11 +27,8 @@ using c10::impl::PyInterpreter;
 using c10::impl::PyInterpreterVTable;
 using Table = PyInterpreterVTable;
 
-bool isInterpreter(int slot) noexcept { return slot >= 0 && slot < process::kMaxInterpreters; }
-
-std::array<std::atomic<const PyInterpreter*>, process::kMaxInterpreters>& interpreters() {
-  static auto* const all =
-      new std::array<std::atomic<const PyInterpreter*>, process::kMaxInterpreters>{};
+PerInterpreter<std::atomic<const PyInterpreter*>>& interpreters() {
+  static auto* const all = new PerInterpreter<std::atomic<const PyInterpreter*>>{};
   return *all;
 }
 
@@ -45,7 +42,7 @@ const Table& deadTable() {
   return **dead;
 }
 
-const Table* tableOf(int slot) {
+const Table* tableOf(InterpreterId slot) {
   if (!process::Ownership::instance().isLive(slot)) return nullptr;
   const PyInterpreter* const interpreter = interpreters()[slot].load(std::memory_order_acquire);
   return interpreter ? &**interpreter : nullptr;
@@ -93,7 +90,7 @@ const Table& currentFor(const c10::OperatorHandle& op, const torch::jit::Stack& 
   return current(("calling " + c10::toString(op.operator_name()) + " in Python").c_str());
 }
 
-// For events that nobody misses where there is no Python.
+// For events that are not missed where there is no Python.
 template <typename... Parameters, typename... Arguments>
 void tell(void (Table::*event)(Parameters...) const, Arguments... arguments) {
   if (const Table* table = tableOf(process::Ownership::instance().current()))
@@ -214,14 +211,13 @@ using version::HooksRegistry;
 // One for each slot and one for the resident copy, made anew for each interpreter: what
 // an earlier one registered is code of a library that is gone. It is leaked, not
 // destroyed, since it ends with the code of the creators in it.
-std::array<std::atomic<HooksRegistry*>, process::kMaxInterpreters + 1>& registries() {
-  static auto* const all =
-      new std::array<std::atomic<HooksRegistry*>, process::kMaxInterpreters + 1>{};
+PerInterpreterAndProcess<std::atomic<HooksRegistry*>>& registries() {
+  static auto* const all = new PerInterpreterAndProcess<std::atomic<HooksRegistry*>>{};
   return *all;
 }
 
-void* hooksRegistry(int slot) {
-  auto& place = registries()[isInterpreter(slot) ? slot : process::kMaxInterpreters];
+void* hooksRegistry(InterpreterId slot) {
+  auto& place = registries()[slot];
   HooksRegistry* registry = place.load();
   if (registry) return registry;
   auto* const fresh = new HooksRegistry;
@@ -246,20 +242,22 @@ void registerPyInterpreter() {
   });
 }
 
-void setPyInterpreter(int slot, void* interpreter) noexcept {
-  if (isInterpreter(slot))
+void setPyInterpreter(InterpreterId slot, void* interpreter) noexcept {
+  if (slot.isInterpreter())
     interpreters()[slot].store(static_cast<const PyInterpreter*>(interpreter));
 }
 
-void clearPyInterpreter(int slot) noexcept {
-  if (!isInterpreter(slot)) return;
+void clearPyInterpreter(InterpreterId slot) noexcept {
+  if (!slot.isInterpreter()) return;
   interpreters()[slot].store(nullptr);
   registries()[slot].store(nullptr);
 }
 
 void addPyInterpreterRoutes(TorchRoutes& routes) {
   routes.hooksRegistry = hooksRegistry;
-  routes.gpuTrace = [](int, const void*) { c10::impl::GPUTrace::set_trace(routerInterpreter()); };
+  routes.gpuTrace = [](InterpreterId, const void*) {
+    c10::impl::GPUTrace::set_trace(routerInterpreter());
+  };
 }
 
-}  // namespace multipy::routing
+}  // namespace multipy::bridge

@@ -13,17 +13,18 @@
 #pragma once
 
 #include "abi/torch_routes.h"
+#include "base/interpreter_id.h"
 
-namespace multipy::routing {
+namespace multipy::bridge {
 
 /// Registers the router. Throws UnsupportedTorchError if the process has
 /// another Python interpreter in libc10 already.
 void registerPyInterpreter();
 
 /// `interpreter` is what getPyInterpreter() of the slot's libtorch_python says.
-void setPyInterpreter(int slot, void* interpreter) noexcept;
-void clearPyInterpreter(int slot) noexcept;
+void setPyInterpreter(InterpreterId slot, void* interpreter) noexcept;
+void clearPyInterpreter(InterpreterId slot) noexcept;
 
 void addPyInterpreterRoutes(TorchRoutes& routes);
 
-}  // namespace multipy::routing
+}  // namespace multipy::bridge

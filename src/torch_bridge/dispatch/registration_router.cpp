@@ -8,13 +8,14 @@
 #include <sstream>
 #include <string>
 
+#include "base/interpreter_id.h"
 #include "process/ownership.h"
 #include "torch_bridge/dispatch/kernel_lookup.h"
 #include "torch_bridge/dispatch/kernel_route.h"
 #include "torch_bridge/dispatch/registry.h"
 #include "torch_bridge/symbols/static_phase.h"
 
-namespace multipy::routing {
+namespace multipy::bridge {
 namespace {
 
 using c10::Dispatcher;
@@ -33,7 +34,7 @@ std::string origin(const Library& library) {
 
 // ------------------------------------------------------- namespaces
 
-void releaseNamespace(const std::string& name, int slot) {
+void releaseNamespace(const std::string& name, InterpreterId slot) {
   Registry& registry = Registry::process();
   const std::lock_guard guard(registry.lock);
   const auto found = registry.namespaces.find(name);
@@ -44,7 +45,8 @@ void releaseNamespace(const std::string& name, int slot) {
 
 // True if `slot` owns the namespace now; false if torch's own answer is wanted:
 // it owns it already, or a C++ library does.
-bool ownNamespace(const std::string& name, int slot, const char* file, std::uint32_t line) {
+bool ownNamespace(const std::string& name, InterpreterId slot, const char* file,
+                  std::uint32_t line) {
   Registry& registry = Registry::process();
   const std::lock_guard guard(registry.lock);
   const auto found = registry.namespaces.find(name);
@@ -61,12 +63,12 @@ bool ownNamespace(const std::string& name, int slot, const char* file, std::uint
   }
 }
 
-void construct(int slot, void* at, int kindNumber, std::string* ns, std::uint32_t keyBits,
+void construct(InterpreterId slot, void* at, int kindNumber, std::string* ns, std::uint32_t keyBits,
                const char* file, std::uint32_t line) {
   static_assert(sizeof(std::optional<DispatchKey>) == sizeof keyBits);
   const auto key = std::bit_cast<std::optional<DispatchKey>>(keyBits);
   const auto kind = static_cast<Library::Kind>(kindNumber);
-  if (isProcess(slot) || kind != Library::DEF) {
+  if (!slot.isInterpreter() || kind != Library::DEF) {
     new (at) Library(kind, std::move(*ns), key, file, line);
     return;
   }
@@ -91,7 +93,7 @@ void construct(int slot, void* at, int kindNumber, std::string* ns, std::uint32_
 
 // ------------------------------------------------------- schemas
 
-void forgetUser(const std::string& name, int slot, std::uint64_t registration) {
+void forgetUser(const std::string& name, InterpreterId slot, std::uint64_t registration) {
   Registry& registry = Registry::process();
   const std::lock_guard guard(registry.lock);
   const auto found = registry.definitions.find(name);
@@ -105,8 +107,8 @@ void forgetUser(const std::string& name, int slot, std::uint64_t registration) {
 enum class Defined { Ours, NotOurs, Differs };
 
 // Makes `slot` a user of the definition of `schema`, which is made if need be.
-Defined useDefinition(int slot, Library& library, FunctionSchema& schema, const Tags& tags,
-                      std::uint64_t& registration, std::string& existing) {
+Defined useDefinition(InterpreterId slot, Library& library, FunctionSchema& schema,
+                      const Tags& tags, std::uint64_t& registration, std::string& existing) {
   std::ostringstream text;
   text << schema;
   const OperatorName name = schema.operator_name();
@@ -154,9 +156,10 @@ bool isTorchsToAnswer(const Library& library, const FunctionSchema& schema, Veri
          (schema.getNamespace() && *schema.getNamespace() != *library.ns_);
 }
 
-Library& defineSchema(int slot, Library& library, FunctionSchema&& schema, OperatorName* nameOut,
-                      const Tags& tags, Verify verify) {
-  if (isProcess(slot) || (!StaticPhase::active() && isTorchsToAnswer(library, schema, verify)))
+Library& defineSchema(InterpreterId slot, Library& library, FunctionSchema&& schema,
+                      OperatorName* nameOut, const Tags& tags, Verify verify) {
+  if (!slot.isInterpreter() ||
+      (!StaticPhase::active() && isTorchsToAnswer(library, schema, verify)))
     return library._def(std::move(schema), nameOut, tags, verify);
   if (library.ns_) schema.setNamespaceIfNotSet(library.ns_->c_str());
   const OperatorName name = schema.operator_name();
@@ -169,7 +172,7 @@ Library& defineSchema(int slot, Library& library, FunctionSchema&& schema, Opera
     case Defined::NotOurs:
       return library._def(std::move(schema), nameOut, tags, verify);
     case Defined::Differs:
-      TORCH_CHECK(false, "defining operator ", schema, " in interpreter ", slot,
+      TORCH_CHECK(false, "defining operator ", schema, " in interpreter ", slot.number(),
                   ": another interpreter of this process uses this name with another schema, ",
                   existing,
                   ". Operators have one schema per process: use another name, or the "
@@ -191,7 +194,7 @@ void removeKernel(KernelRoute* route, std::uint64_t registration) {
   route->remove(registration, removed);
 }
 
-void addKernel(int slot, Library& library, const OperatorName& name, DispatchKey key,
+void addKernel(InterpreterId slot, Library& library, const OperatorName& name, DispatchKey key,
                bool isFallback, c10::KernelFunction kernel) {
   Registry& registry = Registry::process();
   KernelRoute* route = nullptr;
@@ -217,9 +220,9 @@ DispatchKey keyOrDefault(std::optional<DispatchKey> key) {
   return key.value_or(DispatchKey::CompositeImplicitAutograd);
 }
 
-Library& implement(int slot, Library& library, const char* text, CppFunction&& kernel,
+Library& implement(InterpreterId slot, Library& library, const char* text, CppFunction&& kernel,
                    Verify verify) {
-  if (isProcess(slot)) return library._impl(text, std::move(kernel), verify);
+  if (!slot.isInterpreter()) return library._impl(text, std::move(kernel), verify);
   if (StaticPhase::active()) return library;
   const bool keysDiffer = library.dispatch_key_ && kernel.dispatch_key_ &&
                           *library.dispatch_key_ != *kernel.dispatch_key_;
@@ -236,8 +239,8 @@ Library& implement(int slot, Library& library, const char* text, CppFunction&& k
   return library;
 }
 
-Library& fallback(int slot, Library& library, CppFunction&& kernel) {
-  if (isProcess(slot)) return library._fallback(std::move(kernel));
+Library& fallback(InterpreterId slot, Library& library, CppFunction&& kernel) {
+  if (!slot.isInterpreter()) return library._fallback(std::move(kernel));
   if (StaticPhase::active()) return library;
   const auto key = keyOf(library, kernel);
   if (library.kind_ != Library::IMPL || library.ns_ || !key)
@@ -249,10 +252,10 @@ Library& fallback(int slot, Library& library, CppFunction&& kernel) {
   return library;
 }
 
-Library& defineWithKernel(int slot, Library& library,
+Library& defineWithKernel(InterpreterId slot, Library& library,
                           std::variant<OperatorName, FunctionSchema>&& nameOrSchema,
                           CppFunction&& kernel, const Tags& tags) {
-  if (isProcess(slot)) return library._def(std::move(nameOrSchema), std::move(kernel), tags);
+  if (!slot.isInterpreter()) return library._def(std::move(nameOrSchema), std::move(kernel), tags);
   if (StaticPhase::active()) return library;
   std::optional<FunctionSchema> schema;
   if (auto* const given = std::get_if<FunctionSchema>(&nameOrSchema)) {
@@ -283,42 +286,42 @@ TorchRoutes::OperatorFacts operatorFacts(const void* operatorHandle) {
 
 void addRegistrationRoutes(TorchRoutes& routes) {
   routes.libraryConstruct = construct;
-  routes.libraryDefine = [](int slot, void* library, void* schema, void* nameOut, const void* tags,
-                            int verify) -> void* {
+  routes.libraryDefine = [](InterpreterId slot, void* library, void* schema, void* nameOut,
+                            const void* tags, int verify) -> void* {
     return &defineSchema(slot, *static_cast<Library*>(library),
                          std::move(*static_cast<FunctionSchema*>(schema)),
                          static_cast<OperatorName*>(nameOut), *static_cast<const Tags*>(tags),
                          static_cast<Verify>(verify));
   };
-  routes.libraryDefineWithKernel = [](int slot, void* library, void* nameOrSchema, void* kernel,
-                                      const void* tags) -> void* {
+  routes.libraryDefineWithKernel = [](InterpreterId slot, void* library, void* nameOrSchema,
+                                      void* kernel, const void* tags) -> void* {
     return &defineWithKernel(
         slot, *static_cast<Library*>(library),
         std::move(*static_cast<std::variant<OperatorName, FunctionSchema>*>(nameOrSchema)),
         std::move(*static_cast<CppFunction*>(kernel)), *static_cast<const Tags*>(tags));
   };
-  routes.libraryImplement = [](int slot, void* library, const char* name, void* kernel,
+  routes.libraryImplement = [](InterpreterId slot, void* library, const char* name, void* kernel,
                                int verify) -> void* {
     return &implement(slot, *static_cast<Library*>(library), name,
                       std::move(*static_cast<CppFunction*>(kernel)), static_cast<Verify>(verify));
   };
-  routes.libraryFallback = [](int slot, void* library, void* kernel) -> void* {
+  routes.libraryFallback = [](InterpreterId slot, void* library, void* kernel) -> void* {
     return &fallback(slot, *static_cast<Library*>(library),
                      std::move(*static_cast<CppFunction*>(kernel)));
   };
-  routes.hasKernel = [](int slot, const void* entry, std::uint16_t key) {
+  routes.hasKernel = [](InterpreterId slot, const void* entry, std::uint16_t key) {
     return seesKernel(slot, *static_cast<const c10::impl::OperatorEntry*>(entry),
                       static_cast<DispatchKey>(key));
   };
-  routes.hasAnyKernel = [](int slot, const void* entry, std::uint64_t keys) {
+  routes.hasAnyKernel = [](InterpreterId slot, const void* entry, std::uint64_t keys) {
     return seesAnyKernel(slot, *static_cast<const c10::impl::OperatorEntry*>(entry),
                          c10::DispatchKeySet(c10::DispatchKeySet::RAW, keys));
   };
   routes.operatorFacts = operatorFacts;
 }
 
-void purgeRegistrations(int slot) {
-  if (isProcess(slot)) return;
+void purgeRegistrations(InterpreterId slot) {
+  if (!slot.isInterpreter()) return;
   KernelRoute::Removed removed;  // dies after the lock is given up
   Registry& registry = Registry::process();
   const std::lock_guard guard(registry.lock);
@@ -330,8 +333,8 @@ void purgeRegistrations(int slot) {
   registry.generation.fetch_add(1);
 }
 
-void openRegistrations(int slot) {
-  if (isProcess(slot)) return;
+void openRegistrations(InterpreterId slot) {
+  if (!slot.isInterpreter()) return;
   const std::lock_guard guard(Registry::process().lock);
   Registry::process().purged[slot] = false;
 }
@@ -346,4 +349,4 @@ RegistrationCounts registrationCounts() {
   return counts;
 }
 
-}  // namespace multipy::routing
+}  // namespace multipy::bridge

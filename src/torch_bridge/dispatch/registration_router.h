@@ -3,7 +3,7 @@
 // What `torch.library` (and torch itself, about two thousand times during
 // `import torch`) registers goes here. Three things are kept apart:
 //   schemas      shared by the process. The first definition counts, others must
-//                be equal. Nobody using one any more does not remove it, since
+//                be equal. That it is used no more does not remove it, since
 //                another thread may be between two look-ups of its name; it may
 //                then be replaced by another schema.
 //   namespaces   each interpreter may own (DEF) a namespace once, as in a process
@@ -19,21 +19,22 @@
 #pragma once
 
 #include "abi/torch_routes.h"
+#include "base/interpreter_id.h"
 
-namespace multipy::routing {
+namespace multipy::bridge {
 
 /// Fills in the functions for torch::Library, hasKernel and operatorFacts.
 void addRegistrationRoutes(TorchRoutes& routes);
 
 /// Removes all that `slot` has registered. With its GIL. What Python code there
 /// still registers afterwards is dropped.
-void purgeRegistrations(int slot);
+void purgeRegistrations(InterpreterId slot);
 /// A new interpreter begins in `slot`.
-void openRegistrations(int slot);
+void openRegistrations(InterpreterId slot);
 
 struct RegistrationCounts {
   long routes, kernels;
 };
 RegistrationCounts registrationCounts();
 
-}  // namespace multipy::routing
+}  // namespace multipy::bridge

@@ -4,7 +4,6 @@
 
 #include <ATen/core/dispatch/Dispatcher.h>
 
-#include <array>
 #include <atomic>
 #include <cstdint>
 #include <map>
@@ -16,19 +15,20 @@
 #include <vector>
 
 #include "base/fork_mutex.h"
+#include "base/per_interpreter.h"
 #include "process/ownership.h"
 #include "torch_bridge/dispatch/kernel_route.h"
 
-namespace multipy::routing {
+namespace multipy::bridge {
 
 struct Definition {
   std::string schema;
-  std::map<int, std::uint64_t> users;  // slot → its registration
+  std::map<InterpreterId, std::uint64_t> users;  // slot → its registration
   std::vector<c10::RegistrationHandleRAII> handles;
 };
 
 struct Namespace {
-  std::set<int> owners;
+  std::set<InterpreterId> owners;
   std::optional<c10::RegistrationHandleRAII> handle;
 };
 
@@ -39,7 +39,7 @@ struct Registry {
   std::map<std::pair<std::string, c10::DispatchKey>, KernelRoute*> routes;
   std::map<std::string, Definition> definitions;  // by "ns::name.overload"
   std::map<std::string, Namespace> namespaces;
-  std::array<bool, process::kMaxInterpreters> purged{};
+  PerInterpreter<bool> purged{};
   std::uint64_t last = 0;
 
   std::atomic<std::uint64_t> generation{1};
@@ -51,10 +51,8 @@ struct Registry {
 };
 
 /// The resident copy's registrations are the process's own.
-inline bool isProcess(int slot) noexcept { return slot < 0 || slot >= process::kMaxInterpreters; }
-
 inline std::string fullName(const c10::OperatorName& name) {
   return name.name + "." + name.overload_name;
 }
 
-}  // namespace multipy::routing
+}  // namespace multipy::bridge

@@ -10,35 +10,37 @@
 #include <utility>
 #include <vector>
 
+#include "base/interpreter_id.h"
 #include "torch_bridge/dispatch/kernel_lookup.h"
 #include "torch_bridge/dispatch/registry.h"
 
-namespace multipy::routing {
+namespace multipy::bridge {
 namespace {
 
 using torch::jit::Operator;
 using Operators = std::vector<std::shared_ptr<Operator>>;
 
 // With the lock.
-bool isVisible(const Registry& registry, int slot, const c10::OperatorName& name) {
+bool isVisible(const Registry& registry, InterpreterId slot, const c10::OperatorName& name) {
   const auto definition = registry.definitions.find(fullName(name));
   return definition == registry.definitions.end() || definition->second.users.contains(slot);
 }
 
 // As torch's function returns them; whose elements they are is lost on the way.
-std::vector<std::shared_ptr<void>> onlyVisible(int slot, const Operators& operators) {
+std::vector<std::shared_ptr<void>> onlyVisible(InterpreterId slot, const Operators& operators) {
   std::vector<std::shared_ptr<void>> visible;
   visible.reserve(operators.size());
   const Registry& registry = Registry::process();
   const std::lock_guard guard(Registry::process().lock);
   for (const auto& one : operators)
-    if (isProcess(slot) || isVisible(registry, slot, one->schema().operator_name()))
+    if (!slot.isInterpreter() || isVisible(registry, slot, one->schema().operator_name()))
       visible.push_back(one);
   return visible;
 }
 
-std::vector<c10::OperatorName> onlyVisible(int slot, std::vector<c10::OperatorName> names) {
-  if (isProcess(slot)) return names;
+std::vector<c10::OperatorName> onlyVisible(InterpreterId slot,
+                                           std::vector<c10::OperatorName> names) {
+  if (!slot.isInterpreter()) return names;
   const Registry& registry = Registry::process();
   const std::lock_guard guard(Registry::process().lock);
   std::erase_if(names, [&](const auto& name) { return !isVisible(registry, slot, name); });
@@ -46,10 +48,10 @@ std::vector<c10::OperatorName> onlyVisible(int slot, std::vector<c10::OperatorNa
 }
 
 // Those that have a kernel at `key` which this interpreter sees.
-std::vector<c10::OperatorName> registrations(int slot, const c10::Dispatcher& dispatcher,
+std::vector<c10::OperatorName> registrations(InterpreterId slot, const c10::Dispatcher& dispatcher,
                                              std::optional<c10::DispatchKey> key) {
   auto names = onlyVisible(slot, dispatcher.getRegistrationsForDispatchKey(key));
-  if (isProcess(slot) || !key) return names;
+  if (!slot.isInterpreter() || !key) return names;
   std::erase_if(names, [&](const auto& name) {
     const auto found = c10::Dispatcher::singleton().findOp(name);
     return !found || !seesKernel(slot, found->operatorDef_->op, *key);
@@ -59,20 +61,20 @@ std::vector<c10::OperatorName> registrations(int slot, const c10::Dispatcher& di
 
 // torch returns its own list. What has to be left out of it is rare, so it is
 // that list most of the time; else one that lives as long as the thread.
-const Operators& visibleFor(int slot, c10::Symbol symbol) {
+const Operators& visibleFor(InterpreterId slot, c10::Symbol symbol) {
   const Operators& all = torch::jit::getAllOperatorsFor(symbol);
   Operators visible;
   {
     const Registry& registry = Registry::process();
     const std::lock_guard guard(Registry::process().lock);
     for (const auto& one : all)
-      if (isProcess(slot) || isVisible(registry, slot, one->schema().operator_name()))
+      if (!slot.isInterpreter() || isVisible(registry, slot, one->schema().operator_name()))
         visible.push_back(one);
   }
   if (visible.size() == all.size()) return all;
   thread_local std::unordered_map<c10::Symbol, Operators> lists;
   Operators& list = lists[symbol];
-  // (An equal one stays as it is: somebody up the stack may be going through it.)
+  // (An equal one stays as it is: a caller up the stack may be going through it.)
   if (list != visible) list = std::move(visible);
   return list;
 }
@@ -80,24 +82,27 @@ const Operators& visibleFor(int slot, c10::Symbol symbol) {
 }  // namespace
 
 void addVisibleOperatorRoutes(TorchRoutes& routes) {
-  routes.allOperators = [](int slot) { return onlyVisible(slot, torch::jit::getAllOperators()); };
-  routes.operatorsFor = [](int slot, std::uint32_t symbol) -> const void* {
+  routes.allOperators = [](InterpreterId slot) {
+    return onlyVisible(slot, torch::jit::getAllOperators());
+  };
+  routes.operatorsFor = [](InterpreterId slot, std::uint32_t symbol) -> const void* {
     return &visibleFor(slot, c10::Symbol(symbol));
   };
-  routes.sortedOperatorsFor = [](int slot, std::uint32_t symbol) {
+  routes.sortedOperatorsFor = [](InterpreterId slot, std::uint32_t symbol) {
     return onlyVisible(slot, torch::jit::getAllSortedOperatorsFor(c10::Symbol(symbol)));
   };
-  routes.findOperator = [](int slot, const c10::OperatorName* name) -> std::shared_ptr<void> {
+  routes.findOperator = [](InterpreterId slot,
+                           const c10::OperatorName* name) -> std::shared_ptr<void> {
     {
       const std::lock_guard guard(Registry::process().lock);
-      if (!isProcess(slot) && !isVisible(Registry::process(), slot, *name)) return nullptr;
+      if (slot.isInterpreter() && !isVisible(Registry::process(), slot, *name)) return nullptr;
     }
     return torch::jit::findOperatorFor(*name);
   };
-  routes.allOperatorNames = [](int slot, void* dispatcher) {
+  routes.allOperatorNames = [](InterpreterId slot, void* dispatcher) {
     return onlyVisible(slot, static_cast<c10::Dispatcher*>(dispatcher)->getAllOpNames());
   };
-  routes.registrations = [](int slot, const void* dispatcher, std::uint32_t key) {
+  routes.registrations = [](InterpreterId slot, const void* dispatcher, std::uint32_t key) {
     using Key = std::optional<c10::DispatchKey>;  // passed in a register, as it is
     static_assert(std::is_trivially_copyable_v<Key> && sizeof(Key) == sizeof key);
     return registrations(slot, *static_cast<const c10::Dispatcher*>(dispatcher),
@@ -105,4 +110,4 @@ void addVisibleOperatorRoutes(TorchRoutes& routes) {
   };
 }
 
-}  // namespace multipy::routing
+}  // namespace multipy::bridge

@@ -10,11 +10,12 @@
 #include <bit>
 #include <memory>
 
+#include "base/per_interpreter.h"
 #include "process/ownership.h"
 #include "torch_bridge/symbols/supported_torch.h"
 #include "torch_bridge/symbols/torch_functions.h"
 
-namespace multipy::routing {
+namespace multipy::bridge {
 namespace {
 
 using caffe2::TypeMeta;
@@ -111,8 +112,8 @@ struct Settings {
   std::atomic<TypeMeta> complexDtype;
 };
 
-std::array<std::atomic<Settings*>, process::kMaxInterpreters>& allSettings() {
-  static auto* const all = new std::array<std::atomic<Settings*>, process::kMaxInterpreters>{};
+PerInterpreter<std::atomic<Settings*>>& allSettings() {
+  static auto* const all = new PerInterpreter<std::atomic<Settings*>>{};
   return *all;
 }
 
@@ -124,8 +125,8 @@ Settings& makeSettings(std::atomic<Settings*>& place) {
 }
 
 // Null: the process's own.
-Settings* settingsOf(int slot) {
-  if (slot < 0 || slot >= process::kMaxInterpreters) return nullptr;
+Settings* settingsOf(InterpreterId slot) {
+  if (!slot.isInterpreter()) return nullptr;
   std::atomic<Settings*>& place = allSettings()[slot];
   Settings* const settings = place.load(std::memory_order_acquire);
   return settings ? settings : &makeSettings(place);
@@ -133,27 +134,27 @@ Settings* settingsOf(int slot) {
 
 // ------------------------------------------------------- the getters
 
-const at::Generator& generatorOf(int slot) {
+const at::Generator& generatorOf(InterpreterId slot) {
   Settings* const settings = settingsOf(slot);
   return settings ? settings->generator : Originals::get().generator();
 }
-at::Context& contextOf(int slot) {
+at::Context& contextOf(InterpreterId slot) {
   Settings* const settings = settingsOf(slot);
   return settings ? settings->context : Originals::get().context();
 }
-TypeMeta dtypeOf(int slot) {
+TypeMeta dtypeOf(InterpreterId slot) {
   Settings* const settings = settingsOf(slot);
   return settings ? settings->dtype.load() : Originals::get().dtype();
 }
-c10::ScalarType scalarTypeOf(int slot) {
+c10::ScalarType scalarTypeOf(InterpreterId slot) {
   Settings* const settings = settingsOf(slot);
   return settings ? settings->dtype.load().toScalarType() : Originals::get().scalarType();
 }
-TypeMeta complexDtypeOf(int slot) {
+TypeMeta complexDtypeOf(InterpreterId slot) {
   Settings* const settings = settingsOf(slot);
   return settings ? settings->complexDtype.load() : Originals::get().complexDtype();
 }
-void setDtypeOf(int slot, TypeMeta dtype) {
+void setDtypeOf(InterpreterId slot, TypeMeta dtype) {
   Settings* const settings = settingsOf(slot);
   settings ? settings->setDtype(dtype) : Originals::get().setDtype(dtype);
 }
@@ -171,14 +172,18 @@ void setCurrentDtype(TypeMeta dtype) { setDtypeOf(process::Ownership::entered(),
 }  // namespace
 
 void addSettingsRoutes(TorchRoutes& routes) {
-  routes.defaultGenerator = [](int slot) -> const void* { return &generatorOf(slot); };
-  routes.globalContext = [](int slot) -> void* { return &contextOf(slot); };
-  routes.defaultDtype = [](int slot) { return std::bit_cast<std::uint16_t>(dtypeOf(slot)); };
-  routes.defaultScalarType = [](int slot) { return static_cast<std::int8_t>(scalarTypeOf(slot)); };
-  routes.defaultComplexDtype = [](int slot) {
+  routes.defaultGenerator = [](InterpreterId slot) -> const void* { return &generatorOf(slot); };
+  routes.globalContext = [](InterpreterId slot) -> void* { return &contextOf(slot); };
+  routes.defaultDtype = [](InterpreterId slot) {
+    return std::bit_cast<std::uint16_t>(dtypeOf(slot));
+  };
+  routes.defaultScalarType = [](InterpreterId slot) {
+    return static_cast<std::int8_t>(scalarTypeOf(slot));
+  };
+  routes.defaultComplexDtype = [](InterpreterId slot) {
     return std::bit_cast<std::uint16_t>(complexDtypeOf(slot));
   };
-  routes.setDefaultDtype = [](int slot, std::uint16_t dtype) {
+  routes.setDefaultDtype = [](InterpreterId slot, std::uint16_t dtype) {
     setDtypeOf(slot, std::bit_cast<TypeMeta>(dtype));
   };
 }
@@ -195,9 +200,9 @@ void redirectSettings() {
   });
 }
 
-void forgetSettings(int slot) noexcept {
-  if (slot < 0 || slot >= process::kMaxInterpreters) return;
+void forgetSettings(InterpreterId slot) noexcept {
+  if (!slot.isInterpreter()) return;
   delete allSettings()[slot].exchange(nullptr);
 }
 
-}  // namespace multipy::routing
+}  // namespace multipy::bridge

@@ -4,7 +4,7 @@
 // interpreter has its own, so that a program's torch.manual_seed(0) or
 // torch.set_default_dtype() means what it means in a process of its own.
 //
-// Their getters are redirected: in private libraries by name (redirected_symbols),
+// Their getters are redirected: in private libraries by name (abi/redirects.def),
 // in torch's shared libraries by their global offset tables. A thread that is in
 // no interpreter (C++ code, torch's own pools) gets the process's.
 //
@@ -18,8 +18,9 @@
 #pragma once
 
 #include "abi/torch_routes.h"
+#include "base/interpreter_id.h"
 
-namespace multipy::routing {
+namespace multipy::bridge {
 
 void addSettingsRoutes(TorchRoutes& routes);
 
@@ -29,6 +30,6 @@ void redirectSettings();
 
 /// A part of teardown, after unloading, when no thread can be in the interpreter any more: its
 /// settings of torch are freed.
-void forgetSettings(int slot) noexcept;
+void forgetSettings(InterpreterId slot) noexcept;
 
-}  // namespace multipy::routing
+}  // namespace multipy::bridge

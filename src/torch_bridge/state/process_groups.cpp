@@ -10,11 +10,12 @@
 #include <utility>
 
 #include "base/fork_mutex.h"
+#include "base/per_interpreter.h"
 #include "process/ownership.h"
 #include "torch_bridge/symbols/supported_torch.h"
 #include "torch_bridge/symbols/torch_functions.h"
 
-namespace multipy::routing {
+namespace multipy::bridge {
 namespace {
 
 using Group = c10::intrusive_ptr<c10d::ProcessGroup>;
@@ -53,9 +54,9 @@ class Names {
 };
 
 // Null: torch's own.
-Names* namesOf(int slot) {
-  static auto* const all = new std::array<Names, process::kMaxInterpreters>;
-  return slot >= 0 && slot < process::kMaxInterpreters ? &(*all)[slot] : nullptr;
+Names* namesOf(InterpreterId slot) {
+  static auto* const all = new PerInterpreter<Names>;
+  return all->find(slot);
 }
 
 Group torchsOwn(const std::string& name) {
@@ -72,15 +73,15 @@ Group findCurrent(const std::string& name) {
 }  // namespace
 
 void addProcessGroupRoutes(TorchRoutes& routes) {
-  routes.registerProcessGroup = [](int slot, const std::string* name, const void* group) {
+  routes.registerProcessGroup = [](InterpreterId slot, const std::string* name, const void* group) {
     if (Names* const names = namesOf(slot)) names->add(*name, *static_cast<const Group*>(group));
   };
-  routes.resolveProcessGroup = [](int slot, const std::string* name) {
+  routes.resolveProcessGroup = [](InterpreterId slot, const std::string* name) {
     const Names* const names = namesOf(slot);
     Group group = names ? names->find(*name) : torchsOwn(*name);
-    return TorchRoutes::OwnedPointer(group.release());
+    return OwnedPointer(group.release());
   };
-  routes.unregisterProcessGroup = [](int slot, const std::string* name) {
+  routes.unregisterProcessGroup = [](InterpreterId slot, const std::string* name) {
     if (Names* const names = namesOf(slot)) names->remove(*name);
   };
   routes.unregisterAllProcessGroups = purgeProcessGroups;
@@ -90,8 +91,8 @@ void redirectProcessGroups() {
   redirectTorch(std::array{redirection(resolveProcessGroupSymbol(), findCurrent)});
 }
 
-void purgeProcessGroups(int slot) {
+void purgeProcessGroups(InterpreterId slot) {
   if (Names* const names = namesOf(slot)) names->removeAll();
 }
 
-}  // namespace multipy::routing
+}  // namespace multipy::bridge

@@ -9,13 +9,14 @@
 #pragma once
 
 #include "abi/torch_routes.h"
+#include "base/interpreter_id.h"
 
-namespace multipy::routing {
+namespace multipy::bridge {
 
 void addProcessGroupRoutes(TorchRoutes& routes);
 /// As redirectSettings(): before and after each load of a libtorch_python.
 void redirectProcessGroups();
 /// With the slot's GIL: its names are forgotten.
-void purgeProcessGroups(int slot);
+void purgeProcessGroups(InterpreterId slot);
 
-}  // namespace multipy::routing
+}  // namespace multipy::bridge

@@ -6,10 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "process/per_interpreter.h"
+#include "base/interpreter_id.h"
+#include "process/function_per_interpreter.h"
 #include "torch_bridge/symbols/versions/torch_version.h"
 
-namespace multipy::routing {
+namespace multipy::bridge {
 namespace {
 
 using PrintHandler = torch::jit::PrintHandler;
@@ -17,25 +18,25 @@ using Callstack = std::vector<torch::jit::StackEntry> (*)();
 using SourceLocation = void (*)(torch::jit::Node*);
 using Warn = torch::jit::tracer::warn_fn_type;
 
-process::PerInterpreter<PrintHandler>& printHandlers() {
-  static auto* const table = new process::PerInterpreter<PrintHandler>;
+process::FunctionPerInterpreter<PrintHandler>& printHandlers() {
+  static auto* const table = new process::FunctionPerInterpreter<PrintHandler>;
   return *table;
 }
-process::PerInterpreter<Callstack>& callstacks() {
-  static auto* const table = new process::PerInterpreter<Callstack>;
+process::FunctionPerInterpreter<Callstack>& callstacks() {
+  static auto* const table = new process::FunctionPerInterpreter<Callstack>;
   return *table;
 }
-process::PerInterpreter<SourceLocation>& sourceLocations() {
-  static auto* const table = new process::PerInterpreter<SourceLocation>;
+process::FunctionPerInterpreter<SourceLocation>& sourceLocations() {
+  static auto* const table = new process::FunctionPerInterpreter<SourceLocation>;
   return *table;
 }
-process::PerInterpreter<Warn>& warners() {
-  static auto* const table = new process::PerInterpreter<Warn>;
+process::FunctionPerInterpreter<Warn>& warners() {
+  static auto* const table = new process::FunctionPerInterpreter<Warn>;
   return *table;
 }
 
-process::PerInterpreter<void*>& objectConversions() {
-  static auto* const table = new process::PerInterpreter<void*>;
+process::FunctionPerInterpreter<void*>& objectConversions() {
+  static auto* const table = new process::FunctionPerInterpreter<void*>;
   return *table;
 }
 void* objectConversion() { return objectConversions().current(); }
@@ -65,31 +66,31 @@ void warn(const std::string& text) {
 }  // namespace
 
 void addProcessSlotRoutes(TorchRoutes& routes) {
-  routes.printHandler = [](int slot, void* handler) {
+  routes.printHandler = [](InterpreterId slot, void* handler) {
     printHandlers().set(slot, handler);
     process::installOnce<torch::jit::setPrintHandler, print>();
   };
-  routes.callstack = [](int slot, void* function) {
+  routes.callstack = [](InterpreterId slot, void* function) {
     callstacks().set(slot, function);
     process::installOnce<torch::jit::tracer::setPythonCallstack, callstack>();
   };
-  routes.sourceLocation = [](int slot, void* function) {
+  routes.sourceLocation = [](InterpreterId slot, void* function) {
     sourceLocations().set(slot, function);
     process::installOnce<torch::jit::tracer::setRecordSourceLocation, recordSourceLocation>();
   };
-  routes.warn = [](int slot, void* function) {
+  routes.warn = [](InterpreterId slot, void* function) {
     warners().set(slot, function);
     process::installOnce<torch::jit::tracer::setWarn, warn>();
   };
-  routes.objectConversion = [](int slot, void* conversion) {
+  routes.objectConversion = [](InterpreterId slot, void* conversion) {
     objectConversions().set(slot, conversion);
     static std::once_flag once;
     std::call_once(once, version::installObjectConversion<objectConversion>);
   };
 }
 
-void purgeProcessSlots(int slot) {
-  if (slot < 0 || slot >= process::kMaxInterpreters) return;
+void purgeProcessSlots(InterpreterId slot) {
+  if (!slot.isInterpreter()) return;
   printHandlers().clear(slot);
   callstacks().clear(slot);
   sourceLocations().clear(slot);
@@ -97,4 +98,4 @@ void purgeProcessSlots(int slot) {
   objectConversions().clear(slot);
 }
 
-}  // namespace multipy::routing
+}  // namespace multipy::bridge

@@ -8,13 +8,14 @@
 #pragma once
 
 #include "abi/torch_routes.h"
+#include "base/interpreter_id.h"
 
-namespace multipy::routing {
+namespace multipy::bridge {
 
 void addProcessSlotRoutes(TorchRoutes& routes);  // process_slots.cpp
 void addTracebackRoutes(TorchRoutes& routes);    // traceback_router.cpp
 /// With the slot's GIL: its functions are called no longer.
-void purgeProcessSlots(int slot);
-void purgeTracebacks(int slot);
+void purgeProcessSlots(InterpreterId slot);
+void purgeTracebacks(InterpreterId slot);
 
-}  // namespace multipy::routing
+}  // namespace multipy::bridge

@@ -15,10 +15,11 @@
 #include <string>
 
 #include "base/fork_mutex.h"
-#include "process/per_interpreter.h"
+#include "base/interpreter_id.h"
+#include "process/function_per_interpreter.h"
 #include "torch_bridge/symbols/versions/torch_version.h"
 
-namespace multipy::routing {
+namespace multipy::bridge {
 namespace {
 
 namespace profiling = torch::autograd::profiler;
@@ -26,8 +27,6 @@ using torch::profiler::impl::ActivityType;
 using torch::profiler::impl::ProfilerConfig;
 using Activities = std::set<ActivityType>;
 using Scopes = std::unordered_set<at::RecordScope>;
-
-bool isProcess(int slot) noexcept { return slot < 0 || slot >= process::kMaxInterpreters; }
 
 // ------------------------------------------------------- one trace at a time
 
@@ -39,56 +38,58 @@ class Trace {
   }
 
   // Throws if another interpreter has it, or if this one was to have it and has not.
-  void take(int slot, bool hasPrepared) {
-    int other = process::kNone;
+  void take(InterpreterId slot, bool hasPrepared) {
+    InterpreterId other = InterpreterId::none();
     {
       const std::lock_guard guard(lock_);
-      if (holder_ == slot || (holder_ == process::kNone && !hasPrepared)) {
+      if (holder_ == slot || (holder_ == InterpreterId::none() && !hasPrepared)) {
         holder_ = slot;
         return;
       }
       other = holder_;
     }
-    TORCH_CHECK(other != process::kNone, "starting the profiler in interpreter ", slot,
+    TORCH_CHECK(other != InterpreterId::none(), "starting the profiler in interpreter ",
+                slot.number(),
                 ": its trace was not prepared, which was refused while another interpreter of this "
                 "process was profiling. torch has one profiler trace per process: profile in one "
                 "interpreter at a time");
-    TORCH_CHECK(false, "starting the profiler in interpreter ", slot, ": interpreter ", other,
+    TORCH_CHECK(false, "starting the profiler in interpreter ", slot.number(), ": interpreter ",
+                other.number(),
                 " of this process is profiling. torch has one profiler trace per process: profile "
                 "in one interpreter at a time");
   }
-  void begun(int slot) {
+  void begun(InterpreterId slot) {
     const std::lock_guard guard(lock_);
     if (holder_ == slot) ++running_;
   }
   // One of the holder's traces has ended, or has not begun.
-  void ended(int slot, bool wasRunning) {
+  void ended(InterpreterId slot, bool wasRunning) {
     const std::lock_guard guard(lock_);
     if (holder_ != slot) return;
     if (wasRunning && running_ > 0) --running_;
-    if (running_ == 0) holder_ = process::kNone;
+    if (running_ == 0) holder_ = InterpreterId::none();
   }
-  bool isOnlyPreparedBy(int slot) {
+  bool isOnlyPreparedBy(InterpreterId slot) {
     const std::lock_guard guard(lock_);
     return holder_ == slot && running_ == 0;
   }
-  void release(int slot) {
+  void release(InterpreterId slot) {
     const std::lock_guard guard(lock_);
     if (holder_ != slot) return;
-    holder_ = process::kNone;
+    holder_ = InterpreterId::none();
     running_ = 0;
   }
 
  private:
   base::ForkMutex lock_;
-  int holder_ = process::kNone;  // guarded by lock_
-  int running_ = 0;              // traces of the holder's threads; guarded by lock_
+  InterpreterId holder_ = InterpreterId::none();  // guarded by lock_
+  int running_ = 0;  // traces of the holder's threads; guarded by lock_
 };
 
 // Holds the trace for `slot` if `begin` succeeds.
 template <typename Begin>
-void beginTrace(int slot, bool hasPrepared, const Begin& begin) {
-  if (isProcess(slot)) return begin();
+void beginTrace(InterpreterId slot, bool hasPrepared, const Begin& begin) {
+  if (!slot.isInterpreter()) return begin();
   Trace::process().take(slot, hasPrepared);
   try {
     begin();
@@ -98,7 +99,7 @@ void beginTrace(int slot, bool hasPrepared, const Begin& begin) {
   }
 }
 
-void prepare(int slot, const void* config, const void* activities, const void* filter) {
+void prepare(InterpreterId slot, const void* config, const void* activities, const void* filter) {
   beginTrace(slot, false, [&] {
     version::prepareProfiler(*static_cast<const ProfilerConfig*>(config),
                              *static_cast<const Activities*>(activities), filter);
@@ -113,7 +114,8 @@ bool isKinetos(const ProfilerConfig& config) {
          config.state == ProfilerState::KINETO_PRIVATEUSE1_FALLBACK;
 }
 
-void enable(int slot, const void* configAddress, const void* activities, const void* scopes) {
+void enable(InterpreterId slot, const void* configAddress, const void* activities,
+            const void* scopes) {
   const auto& config = *static_cast<const ProfilerConfig*>(configAddress);
   beginTrace(slot, isKinetos(config), [&] {
     profiling::enableProfiler(config, *static_cast<const Activities*>(activities),
@@ -121,22 +123,22 @@ void enable(int slot, const void* configAddress, const void* activities, const v
   });
   Trace::process().begun(slot);
   // All its events are of this interpreter's threads. In chrome://tracing: metadata.
-  if (!isProcess(slot)) profiling::addMetadataJson("multipy_interpreter", std::to_string(slot));
+  if (slot.isInterpreter())
+    profiling::addMetadataJson("multipy_interpreter", std::to_string(slot.number()));
 }
 
-TorchRoutes::OwnedPointer disable(int slot) {
-  static_assert(sizeof(std::unique_ptr<profiling::ProfilerResult>) ==
-                sizeof(TorchRoutes::OwnedPointer));
+OwnedPointer disable(InterpreterId slot) {
+  static_assert(sizeof(std::unique_ptr<profiling::ProfilerResult>) == sizeof(OwnedPointer));
   struct Ended {
     ~Ended() { Trace::process().ended(slot, true); }
-    const int slot;
+    const InterpreterId slot;
   } const ended{slot};
-  return TorchRoutes::OwnedPointer(profiling::disableProfiler().release());
+  return OwnedPointer(profiling::disableProfiler().release());
 }
 
 // A kineto that refuses every further trace after one that was prepared and never
 // begun is given what it waits for.
-void abandonPrepared(int slot) {
+void abandonPrepared(InterpreterId slot) {
   if (version::kTracesCanBePreparedAnew || !Trace::process().isOnlyPreparedBy(slot)) return;
   try {
     profiling::enableProfiler(ProfilerConfig(torch::profiler::impl::ProfilerState::KINETO),
@@ -151,12 +153,12 @@ void abandonPrepared(int slot) {
 
 namespace tracing = version::tracing;
 
-process::PerInterpreter<tracing::MakeFn>& tracers() {
-  static auto* const table = new process::PerInterpreter<tracing::MakeFn>;
+process::FunctionPerInterpreter<tracing::MakeFn>& tracers() {
+  static auto* const table = new process::FunctionPerInterpreter<tracing::MakeFn>;
   return *table;
 }
-process::PerInterpreter<version::MakeMemoryTracer>& memoryTracers() {
-  static auto* const table = new process::PerInterpreter<version::MakeMemoryTracer>;
+process::FunctionPerInterpreter<version::MakeMemoryTracer>& memoryTracers() {
+  static auto* const table = new process::FunctionPerInterpreter<version::MakeMemoryTracer>;
   return *table;
 }
 
@@ -176,22 +178,22 @@ void addProfilerRoutes(TorchRoutes& routes) {
   routes.prepareProfiler = prepare;
   routes.enableProfiler = enable;
   routes.disableProfiler = disable;
-  routes.tracer = [](int slot, void* make) {
+  routes.tracer = [](InterpreterId slot, void* make) {
     tracers().set(slot, make);
     process::installOnce<tracing::registerTracer, makeTracer>();
   };
-  routes.memoryTracer = [](int slot, void* make) {
+  routes.memoryTracer = [](InterpreterId slot, void* make) {
     memoryTracers().set(slot, make);
     process::installOnce<version::registerMemoryTracer, makeMemoryTracer>();
   };
 }
 
-void purgeProfiler(int slot) {
-  if (isProcess(slot)) return;
+void purgeProfiler(InterpreterId slot) {
+  if (!slot.isInterpreter()) return;
   abandonPrepared(slot);
   Trace::process().release(slot);
   tracers().clear(slot);
   memoryTracers().clear(slot);
 }
 
-}  // namespace multipy::routing
+}  // namespace multipy::bridge

@@ -5,10 +5,11 @@
 #pragma once
 
 #include "abi/torch_routes.h"
+#include "base/interpreter_id.h"
 
-namespace multipy::routing {
+namespace multipy::bridge {
 
 void addProfilerRoutes(TorchRoutes& routes);
-void purgeProfiler(int slot);
+void purgeProfiler(InterpreterId slot);
 
-}  // namespace multipy::routing
+}  // namespace multipy::bridge

@@ -5,22 +5,21 @@
 #include <array>
 #include <atomic>
 
+#include "base/per_interpreter.h"
 #include "process/ownership.h"
 #include "torch_bridge/symbols/supported_torch.h"
 #include "torch_bridge/symbols/torch_functions.h"
 
-namespace multipy::routing {
+namespace multipy::bridge {
 namespace {
 
-std::array<std::atomic<int>, process::kMaxInterpreters>& numbers() {
-  static auto* const all = new std::array<std::atomic<int>, process::kMaxInterpreters>{};
+PerInterpreter<std::atomic<int>>& numbers() {
+  static auto* const all = new PerInterpreter<std::atomic<int>>{};
   return *all;
 }
 
 // 0: none of its own.
-int numberOf(int slot) {
-  return slot >= 0 && slot < process::kMaxInterpreters ? numbers()[slot].load() : 0;
-}
+int numberOf(InterpreterId slot) { return slot.isInterpreter() ? numbers()[slot].load() : 0; }
 
 // torch may be built without OpenMP or without MKL: null.
 struct Originals {
@@ -68,8 +67,8 @@ void give(int number) {
   if (first) own.mkl = before;
 }
 
-// The calling thread is in this interpreter from now on (kNone: in none).
-void follow(int slot) noexcept { give(numberOf(slot)); }
+// The calling thread is in this interpreter from now on (InterpreterId::none(): in none).
+void follow(InterpreterId slot) noexcept { give(numberOf(slot)); }
 
 // ------------------------------------------------------- the routes
 
@@ -81,15 +80,14 @@ void initCurrent() {
 
 // In private libraries: once for each thread and library, as each has its own note that
 // this was done. A thread that torch has set up is left as it is.
-void init(int slot) {
+void init(InterpreterId slot) {
   if (const int number = numberOf(slot)) return give(number);
   at::get_num_threads();
 }
 
-void set(int slot, int number) {
+void set(InterpreterId slot, int number) {
   TORCH_CHECK(number > 0, "Expected positive number of threads");
-  if (slot < 0 || slot >= process::kMaxInterpreters)
-    return;  // no thread is ever in the resident copy
+  if (!slot.isInterpreter()) return;  // no thread is ever in the resident copy
   const Originals& torchs = Originals::all();
   TORCH_CHECK_NOT_IMPLEMENTED(
       torchs.setOpenMp,
@@ -114,8 +112,8 @@ void redirectThreadNumbers() {
   redirectTorch(std::array{redirection(initNumThreadsSymbol(), initCurrent)});
 }
 
-void purgeThreadNumber(int slot) {
-  if (slot >= 0 && slot < process::kMaxInterpreters) numbers()[slot] = 0;
+void purgeThreadNumber(InterpreterId slot) {
+  if (slot.isInterpreter()) numbers()[slot] = 0;
 }
 
-}  // namespace multipy::routing
+}  // namespace multipy::bridge

@@ -13,19 +13,20 @@
 // The OpenMP threads themselves are each calling thread's, so numbers do not
 // interfere. Left alone is what is the process's: the pool of the mobile kernels
 // (XNNPACK, QNNPACK), which torch makes anew for another number, under the feet of
-// whoever is using it.
+// the thread that is using it.
 //
 // Threads: all functions from any thread.
 #pragma once
 
 #include "abi/torch_routes.h"
+#include "base/interpreter_id.h"
 
-namespace multipy::routing {
+namespace multipy::bridge {
 
 void addThreadNumberRoutes(TorchRoutes& routes);
 /// As redirectSettings(): before and after each load of a libtorch_python.
 void redirectThreadNumbers();
 /// The interpreter has none any more.
-void purgeThreadNumber(int slot);
+void purgeThreadNumber(InterpreterId slot);
 
-}  // namespace multipy::routing
+}  // namespace multipy::bridge

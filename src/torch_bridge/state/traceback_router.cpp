@@ -8,27 +8,25 @@
 #include <torch/csrc/lazy/core/ir_metadata.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <memory>
 #include <mutex>
 #include <string>
 
 #include "base/fork_mutex.h"
+#include "base/per_interpreter.h"
 #include "process/ownership.h"
 #include "torch_bridge/state/process_slots.h"
 #include "torch_bridge/symbols/versions/torch_version.h"
 
-namespace multipy::routing {
+namespace multipy::bridge {
 namespace {
 
 using Unwinder = torch::CapturedTraceback::Python;
 using Frames = std::vector<torch::CapturedTraceback::PyFrame>;
 
-bool isInterpreter(int slot) noexcept { return slot >= 0 && slot < process::kMaxInterpreters; }
-
-std::array<std::atomic<Unwinder*>, process::kMaxInterpreters>& unwinders() {
-  static auto* const table = new std::array<std::atomic<Unwinder*>, process::kMaxInterpreters>{};
+PerInterpreter<std::atomic<Unwinder*>>& unwinders() {
+  static auto* const table = new PerInterpreter<std::atomic<Unwinder*>>{};
   return *table;
 }
 
@@ -47,7 +45,7 @@ class RoutedUnwinder final : public version::UnwinderBase<RoutedUnwinder> {
   // interpreters stay empty.
   void appendSymbolized(const Frames& frames, torch::SymbolizedTracebacks& into) override {
     const process::Ownership& ownership = process::Ownership::instance();
-    const int slot = ownership.current();
+    const InterpreterId slot = ownership.current();
     Unwinder* const unwinder = of(slot);
     for (auto begin = frames.begin(); begin != frames.end();) {
       const bool mine = unwinder && ownership.ownerOf(begin->code) == slot;
@@ -71,7 +69,7 @@ class RoutedUnwinder final : public version::UnwinderBase<RoutedUnwinder> {
   }
 
  private:
-  static Unwinder* of(int slot) {
+  static Unwinder* of(InterpreterId slot) {
     return process::Ownership::instance().isLive(slot) ? unwinders()[slot].load() : nullptr;
   }
   // All frames of one traceback come from one interpreter.
@@ -82,8 +80,8 @@ class RoutedUnwinder final : public version::UnwinderBase<RoutedUnwinder> {
   }
 };
 
-void addUnwinder(int slot, void* unwinder) {
-  if (!isInterpreter(slot)) return;
+void addUnwinder(InterpreterId slot, void* unwinder) {
+  if (!slot.isInterpreter()) return;
   unwinders()[slot].store(static_cast<Unwinder*>(unwinder));
   static std::once_flag once;
   std::call_once(once, [] { torch::CapturedTraceback::addPythonUnwinder(new RoutedUnwinder); });
@@ -94,29 +92,29 @@ void addUnwinder(int slot, void* unwinder) {
 struct Fetchers {
   using Fetcher = std::function<std::string()>;
   base::ForkMutex lock;
-  std::array<std::shared_ptr<const Fetcher>, process::kMaxInterpreters> bySlot;  // guarded by lock
+  PerInterpreter<std::shared_ptr<const Fetcher>> bySlot;  // guarded by lock
   static Fetchers& process() {
     static auto* const one = new Fetchers;
     return *one;
   }
-  void set(int slot, std::shared_ptr<const Fetcher> fetcher) {
+  void set(InterpreterId slot, std::shared_ptr<const Fetcher> fetcher) {
     const std::lock_guard guard(lock);
     bySlot[slot].swap(fetcher);
   }
-  std::shared_ptr<const Fetcher> get(int slot) {
+  std::shared_ptr<const Fetcher> get(InterpreterId slot) {
     const std::lock_guard guard(lock);
     return bySlot[slot];
   }
 };
 
 std::string fetchStack() {
-  const int slot = process::Ownership::instance().current();
-  const auto fetcher = slot == process::kNone ? nullptr : Fetchers::process().get(slot);
+  const InterpreterId slot = process::Ownership::instance().current();
+  const auto fetcher = slot == InterpreterId::none() ? nullptr : Fetchers::process().get(slot);
   return fetcher && *fetcher ? (*fetcher)() : std::string();
 }
 
-void setStackFetcher(int slot, std::function<std::string()>* fetcher) {
-  if (!isInterpreter(slot)) return;
+void setStackFetcher(InterpreterId slot, std::function<std::string()>* fetcher) {
+  if (!slot.isInterpreter()) return;
   Fetchers::process().set(slot, std::make_shared<const Fetchers::Fetcher>(std::move(*fetcher)));
   static std::once_flag once;
   std::call_once(once, [] { c10::SetStackTraceFetcher(std::function<std::string()>(fetchStack)); });
@@ -126,22 +124,21 @@ void setStackFetcher(int slot, std::function<std::string()>* fetcher) {
 // of its own, and torch's calls the current interpreter's.
 using LazyFrames = std::function<std::vector<torch::lazy::SourceLocation>()>;
 
-std::array<LazyFrames, process::kMaxInterpreters + 1>& lazyFrames() {
-  static auto* const table = new std::array<LazyFrames, process::kMaxInterpreters + 1>;
+PerInterpreterAndProcess<LazyFrames>& lazyFrames() {
+  static auto* const table = new PerInterpreterAndProcess<LazyFrames>;
   return *table;
 }
 
-void* lazyFramesOf(int slot) {
+void* lazyFramesOf(InterpreterId slot) {
   static std::once_flag once;
   std::call_once(once, [] {
     torch::lazy::GetPythonFramesFunction() = [] {
-      const int current = process::Ownership::instance().current();
-      const LazyFrames* const frames = current == process::kNone ? nullptr : &lazyFrames()[current];
+      const InterpreterId current = process::Ownership::instance().current();
+      const LazyFrames* const frames = current.isInterpreter() ? &lazyFrames()[current] : nullptr;
       return frames && *frames ? (*frames)() : std::vector<torch::lazy::SourceLocation>{};
     };
   });
-  return &lazyFrames()[isInterpreter(slot) ? slot : process::kMaxInterpreters];  // the last: the
-                                                                                 // resident copy's
+  return &lazyFrames()[slot];
 }
 
 }  // namespace
@@ -152,11 +149,11 @@ void addTracebackRoutes(TorchRoutes& routes) {
   routes.lazyFrames = lazyFramesOf;
 }
 
-void purgeTracebacks(int slot) {
-  if (!isInterpreter(slot)) return;
+void purgeTracebacks(InterpreterId slot) {
+  if (!slot.isInterpreter()) return;
   unwinders()[slot].store(nullptr);
   Fetchers::process().set(slot, nullptr);
   lazyFrames()[slot] = nullptr;
 }
 
-}  // namespace multipy::routing
+}  // namespace multipy::bridge

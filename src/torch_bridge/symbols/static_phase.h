@@ -8,7 +8,7 @@
 // the calling thread, so the mark is the thread's own.
 #pragma once
 
-namespace multipy::routing {
+namespace multipy::bridge {
 
 class StaticPhase {
  public:
@@ -20,4 +20,4 @@ class StaticPhase {
   static inline thread_local int depth_ = 0;
 };
 
-}  // namespace multipy::routing
+}  // namespace multipy::bridge

@@ -16,7 +16,7 @@
 
 #include "multipy/runtime/Exception.h"
 
-namespace multipy::routing {
+namespace multipy::bridge {
 namespace {
 
 namespace fs = std::filesystem;
@@ -296,4 +296,4 @@ void verifyTorch(const elf::SharedObject& libtorchPython, const TorchFiles& file
   throw runtime::UnsupportedTorchError(text, std::move(differences));
 }
 
-}  // namespace multipy::routing
+}  // namespace multipy::bridge

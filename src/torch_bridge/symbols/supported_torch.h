@@ -2,8 +2,8 @@
 // that one: the one place that knows names and versions.
 //
 // The table lists the functions of torch that change state which libtorch_cpu
-// has once per process, by mangled name, with the functions of
-// interpreter/torch/trampolines.cpp that take their place in private libraries.
+// has once per process, by mangled name, with the functions of libinterpreter.so
+// that take their place in private libraries (abi/redirects.def).
 //
 // Threads: all functions from any thread.
 #pragma once
@@ -16,7 +16,7 @@
 
 #include "elf/shared_object.h"
 
-namespace multipy::routing {
+namespace multipy::bridge {
 
 struct RedirectedSymbol {
   std::string_view name;   // mangled
@@ -117,4 +117,4 @@ std::vector<std::string> exportDifferences(const std::vector<elf::SharedObject>&
 /// headers and the note only: libtorch_cpu has hundreds of megabytes.
 std::string buildIdOf(const std::filesystem::path& file);
 
-}  // namespace multipy::routing
+}  // namespace multipy::bridge

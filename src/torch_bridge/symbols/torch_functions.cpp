@@ -8,7 +8,7 @@
 #include "multipy/runtime/Exception.h"
 #include "torch_bridge/symbols/supported_torch.h"
 
-namespace multipy::routing {
+namespace multipy::bridge {
 
 void redirectTorch(std::span<const loader::ImportRedirection> redirections) {
   // No other library is searched: there may be thousands.
@@ -36,4 +36,4 @@ void* torchFunction(const char* symbol) {
   return found;
 }
 
-}  // namespace multipy::routing
+}  // namespace multipy::bridge

@@ -8,10 +8,10 @@
 
 #include "loader/import_redirection.h"
 
-namespace multipy::routing {
+namespace multipy::bridge {
 
 /// Has torch's shared libraries and the program call other functions in place of
-/// exported ones of torch. Private libraries get other names (redirected_symbols.cpp)
+/// exported ones of torch. Private libraries get other names (abi/redirects.def)
 /// and are not touched, nor is the libtorch_python of a program that is a Python itself. When to do
 /// it again: import_redirection.h. Throws LoadError.
 void redirectTorch(std::span<const loader::ImportRedirection> redirections);
@@ -37,4 +37,4 @@ Function* findTorchFunction(const char* symbol) noexcept {
   return reinterpret_cast<Function*>(findTorchFunction(symbol));
 }
 
-}  // namespace multipy::routing
+}  // namespace multipy::bridge

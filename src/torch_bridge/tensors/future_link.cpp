@@ -1,6 +1,5 @@
 #include "torch_bridge/tensors/future_link.h"
 
-#include <array>
 #include <exception>
 #include <memory>
 #include <mutex>
@@ -12,10 +11,11 @@
 #include <utility>
 
 #include "base/fork_mutex.h"
+#include "base/per_interpreter.h"
 #include "process/interpreter_threads.h"
 #include "process/ownership.h"
 
-namespace multipy::routing {
+namespace multipy::bridge {
 namespace {
 
 using c10::ivalue::Future;
@@ -26,7 +26,7 @@ class FutureLink;
 // The links that wait, by their interpreters' slots. Never destroyed.
 struct WaitingLinks {
   base::ForkMutex lock;
-  std::array<std::unordered_set<std::shared_ptr<FutureLink>>, process::kMaxInterpreters> links;
+  PerInterpreter<std::unordered_set<std::shared_ptr<FutureLink>>> links;
   static WaitingLinks& all() {
     static auto* const one = new WaitingLinks;
     return *one;
@@ -44,14 +44,14 @@ std::exception_ptr failure(const std::string& text) noexcept {
 // (The task is to pass the result on.)
 class FutureLink : public std::enable_shared_from_this<FutureLink>, private process::Task {
  public:
-  FutureLink(int owner, int slot, CrossValue cross)
+  FutureLink(InterpreterId owner, InterpreterId slot, TransferValue transfer)
       : interpreter_(process::incarnation(slot)),
         owner_(owner),
-        cross_(cross),
+        transfer_(transfer),
         copy_(c10::make_intrusive<Future>(c10::AnyType::get())) {}
 
   FuturePointer copy() const { return copy_; }
-  int slot() const noexcept { return interpreter_.slot; }
+  InterpreterId slot() const noexcept { return interpreter_.slot; }
 
   /// On the thread that completes the original, under any GIL or none.
   void completed(FuturePointer original) {
@@ -68,7 +68,7 @@ class FutureLink : public std::enable_shared_from_this<FutureLink>, private proc
     const FuturePointer copy = take();
     // What Python hung on a Future that it had from C++ goes with the copy, whose
     // last reference but Python's this may be.
-    if (copy && owner_ != process::kNone)
+    if (copy && owner_ != InterpreterId::none())
       fail(*copy, failure("waiting for a Future that came from a Python interpreter: that "
                           "interpreter ended before the Future was completed; keep the "
                           "InterpreterManager alive while you wait"));
@@ -105,10 +105,10 @@ class FutureLink : public std::enable_shared_from_this<FutureLink>, private proc
     std::string error = "its interpreter has ended";
     std::optional<process::DropPermit> permit(
         interpreter_);  // the interpreter stays while it is used
-    const bool crossed = *permit && cross_(original.value(), owner_, &result, error);
+    const bool transferred = *permit && transfer_(original.value(), owner_, &result, error);
     // What runs now is Python code of this interpreter, or C++ code of anybody's.
-    if (owner_ != process::kNone) permit.reset();
-    if (crossed)
+    if (owner_ != InterpreterId::none()) permit.reset();
+    if (transferred)
       copy.markCompleted(std::move(result));
     else
       copy.setErrorIfNeeded(failure("passing on the result of a Future: " + error));
@@ -122,8 +122,8 @@ class FutureLink : public std::enable_shared_from_this<FutureLink>, private proc
   }
 
   const process::Incarnation interpreter_;
-  const int owner_;
-  const CrossValue cross_;
+  const InterpreterId owner_;
+  const TransferValue transfer_;
   FuturePointer copy_;  // guarded by WaitingLinks' lock once the link is among them
   // While it is a task.
   FuturePointer original_;
@@ -132,8 +132,9 @@ class FutureLink : public std::enable_shared_from_this<FutureLink>, private proc
 
 }  // namespace
 
-FuturePointer linkFuture(const FuturePointer& original, int owner, int slot, CrossValue cross) {
-  const auto link = std::make_shared<FutureLink>(owner, slot, cross);
+FuturePointer linkFuture(const FuturePointer& original, InterpreterId owner, InterpreterId slot,
+                         TransferValue transfer) {
+  const auto link = std::make_shared<FutureLink>(owner, slot, transfer);
   FuturePointer copy = link->copy();
   {
     WaitingLinks& waiting = WaitingLinks::all();
@@ -148,8 +149,8 @@ FuturePointer linkFuture(const FuturePointer& original, int owner, int slot, Cro
 }
 
 // No memory is taken: there may be none left.
-void severFutures(int slot) noexcept {
-  if (slot < 0 || slot >= process::kMaxInterpreters) return;
+void severFutures(InterpreterId slot) noexcept {
+  if (!slot.isInterpreter()) return;
   WaitingLinks& waiting = WaitingLinks::all();
   for (;;) {
     std::shared_ptr<FutureLink> link;
@@ -162,4 +163,4 @@ void severFutures(int slot) noexcept {
   }
 }
 
-}  // namespace multipy::routing
+}  // namespace multipy::bridge

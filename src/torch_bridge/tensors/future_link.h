@@ -15,17 +15,19 @@
 #include <ATen/core/ivalue.h>
 
 #include "abi/host_services.h"
+#include "base/interpreter_id.h"
 
-namespace multipy::routing {
+namespace multipy::bridge {
 
 /// `original` crosses between the interpreter `slot` and C++: from whichever of them
-/// `owner` says (kNone: C++). `cross`, a function of that interpreter, converts the
-/// result.
+/// `owner` says (InterpreterId::none(): C++). `transfer`, a function of that interpreter, converts
+/// the result.
 c10::intrusive_ptr<c10::ivalue::Future> linkFuture(
-    const c10::intrusive_ptr<c10::ivalue::Future>& original, int owner, int slot, CrossValue cross);
+    const c10::intrusive_ptr<c10::ivalue::Future>& original, InterpreterId owner,
+    InterpreterId slot, TransferValue transfer);
 
 /// A part of teardown, with no GIL held: Futures that wait on one side for the other are
 /// completed with an error.
-void severFutures(int slot) noexcept;
+void severFutures(InterpreterId slot) noexcept;
 
-}  // namespace multipy::routing
+}  // namespace multipy::bridge

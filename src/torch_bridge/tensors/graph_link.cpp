@@ -5,7 +5,6 @@
 #include <torch/csrc/autograd/functions/utils.h>
 #include <torch/csrc/autograd/variable.h>
 
-#include <array>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -14,11 +13,12 @@
 
 #include "base/fork_mutex.h"
 #include "base/keep_forever.h"
+#include "base/per_interpreter.h"
 #include "process/interpreter_threads.h"
 #include "process/ownership.h"
 #include "torch_bridge/symbols/versions/torch_version.h"
 
-namespace multipy::routing {
+namespace multipy::bridge {
 namespace {
 
 using torch::autograd::edge_list;
@@ -29,7 +29,7 @@ class GraphLink;
 // The links whose graphs are alive, by their interpreters' slots. Never destroyed.
 struct LiveLinks {
   base::ForkMutex lock;
-  std::array<std::unordered_set<GraphLink*>, process::kMaxInterpreters> links;
+  PerInterpreter<std::unordered_set<GraphLink*>> links;
   static LiveLinks& all() {
     static auto* const one = new LiveLinks;
     return *one;
@@ -82,8 +82,8 @@ class GraphLink final : public torch::autograd::Node {
       if (live.links[owner_.slot].erase(this) == 0) return;  // severed before
       edges = sever();
     }
-    const int here = process::Ownership::instance().current();
-    if (here == process::kNone || here == owner_.slot) {
+    const InterpreterId here = process::Ownership::instance().current();
+    if (here == InterpreterId::none() || here == owner_.slot) {
       dropEdges(std::move(edges), owner_);
       return;
     }
@@ -114,15 +114,15 @@ class GraphLink final : public torch::autograd::Node {
 
 }  // namespace
 
-void linkGraph(const at::Tensor& original, at::Tensor& result, int owner) {
+void linkGraph(const at::Tensor& original, at::Tensor& result, InterpreterId owner) {
   torch::autograd::set_history(
       result, version::makeNode<GraphLink>(torch::autograd::collect_next_edges(original),
                                            process::incarnation(owner)));
 }
 
 // No memory is taken: there may be none left.
-void severGraphs(int slot) noexcept {
-  if (slot < 0 || slot >= process::kMaxInterpreters) return;
+void severGraphs(InterpreterId slot) noexcept {
+  if (!slot.isInterpreter()) return;
   LiveLinks& live = LiveLinks::all();
   for (;;) {
     edge_list graph;  // given up after the lock: nodes may take the owner's GIL
@@ -134,4 +134,4 @@ void severGraphs(int slot) noexcept {
   }
 }
 
-}  // namespace multipy::routing
+}  // namespace multipy::bridge

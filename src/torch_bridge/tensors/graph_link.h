@@ -14,14 +14,16 @@
 
 #include <ATen/core/Tensor.h>
 
-namespace multipy::routing {
+#include "base/interpreter_id.h"
 
-/// Makes `result`, a crossed and detached alias of `original` in `owner`,
+namespace multipy::bridge {
+
+/// Makes `result`, a transferred and detached alias of `original` in `owner`,
 /// continue `original`'s graph.
-void linkGraph(const at::Tensor& original, at::Tensor& result, int owner);
+void linkGraph(const at::Tensor& original, at::Tensor& result, InterpreterId owner);
 
 /// A part of teardown, with no GIL held and before drops are closed: autograd graphs of this
 /// slot that C++ still holds on to are given up.
-void severGraphs(int slot) noexcept;
+void severGraphs(InterpreterId slot) noexcept;
 
-}  // namespace multipy::routing
+}  // namespace multipy::bridge

@@ -7,7 +7,7 @@
 
 #include "base/fork_mutex.h"
 
-namespace multipy::routing {
+namespace multipy::bridge {
 namespace {
 
 using c10::DataPtr;
@@ -113,4 +113,4 @@ DeleterFnPtr deleterOf(const DataPtr& bytes) noexcept {
   return deleter;
 }
 
-}  // namespace multipy::routing
+}  // namespace multipy::bridge

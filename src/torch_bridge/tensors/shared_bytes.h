@@ -35,7 +35,7 @@
 
 #include <memory>
 
-namespace multipy::routing {
+namespace multipy::bridge {
 
 using SharedBytes = c10::RefcountedDeleterContext;
 /// What frees bytes, and with which context; null if nothing has to.
@@ -52,4 +52,4 @@ BytesOwner release(c10::DataPtr& bytes) noexcept;
 /// How bytes are freed in the end, shared or not.
 c10::DeleterFnPtr deleterOf(const c10::DataPtr& bytes) noexcept;
 
-}  // namespace multipy::routing
+}  // namespace multipy::bridge

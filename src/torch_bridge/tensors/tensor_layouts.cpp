@@ -7,17 +7,17 @@
 #include <ATen/quantized/QTensorImpl.h>
 #include <ATen/quantized/Quantizer.h>
 
-namespace multipy::routing {
+namespace multipy::bridge {
 namespace {
 
-at::Tensor crossCoo(const at::Tensor& tensor, PartCrossing& parts) {
+at::Tensor transferCoo(const at::Tensor& tensor, PartTransfer& parts) {
   at::Tensor result = at::_sparse_coo_tensor_unsafe(parts.tensor(tensor._indices()),
                                                     parts.tensor(tensor._values()), tensor.sizes());
   result._coalesced_(tensor.is_coalesced());
   return result;
 }
 
-at::Tensor crossCompressed(const at::Tensor& tensor, PartCrossing& parts) {
+at::Tensor transferCompressed(const at::Tensor& tensor, PartTransfer& parts) {
   const bool byRows = tensor.layout() == c10::kSparseCsr || tensor.layout() == c10::kSparseBsr;
   return at::_sparse_compressed_tensor_unsafe(
       parts.tensor(byRows ? tensor.crow_indices() : tensor.ccol_indices()),
@@ -26,7 +26,7 @@ at::Tensor crossCompressed(const at::Tensor& tensor, PartCrossing& parts) {
 }
 
 // Sizes and offsets are tensors that Python can ask for, so they are not shared.
-at::Tensor crossNested(const at::Tensor& tensor, PartCrossing& parts) {
+at::Tensor transferNested(const at::Tensor& tensor, PartTransfer& parts) {
   const auto& from =
       *static_cast<const at::native::NestedTensorImpl*>(tensor.unsafeGetTensorImpl());
   auto made = c10::make_intrusive<at::native::NestedTensorImpl>(
@@ -38,7 +38,7 @@ at::Tensor crossNested(const at::Tensor& tensor, PartCrossing& parts) {
 
 // The quantizer of whole tensors holds numbers; that of channels holds tensors,
 // which Python can ask for.
-at::Tensor crossQuantized(const at::Tensor& tensor, PartCrossing& parts) {
+at::Tensor transferQuantized(const at::Tensor& tensor, PartTransfer& parts) {
   at::Tensor result = parts.tensor(tensor);
   const at::QuantizerPtr quantizer = at::get_qtensorimpl(tensor)->quantizer();
   if (quantizer->qscheme() == c10::kPerTensorAffine) return result;
@@ -58,21 +58,21 @@ at::Tensor crossQuantized(const at::Tensor& tensor, PartCrossing& parts) {
 
 }  // namespace
 
-at::Tensor crossLayout(const at::Tensor& tensor, PartCrossing& parts) {
+at::Tensor transferLayout(const at::Tensor& tensor, PartTransfer& parts) {
   const at::AutoDispatchBelowADInplaceOrView belowAutograd;
-  if (tensor.is_nested()) return crossNested(tensor, parts);
-  if (tensor.is_quantized()) return crossQuantized(tensor, parts);
+  if (tensor.is_nested()) return transferNested(tensor, parts);
+  if (tensor.is_quantized()) return transferQuantized(tensor, parts);
   switch (tensor.layout()) {
     case c10::kSparse:
-      return crossCoo(tensor, parts);
+      return transferCoo(tensor, parts);
     case c10::kSparseCsr:
     case c10::kSparseCsc:
     case c10::kSparseBsr:
     case c10::kSparseBsc:
-      return crossCompressed(tensor, parts);
+      return transferCompressed(tensor, parts);
     default:  // strided, and MKL-DNN's opaque handle
       return parts.tensor(tensor);
   }
 }
 
-}  // namespace multipy::routing
+}  // namespace multipy::bridge

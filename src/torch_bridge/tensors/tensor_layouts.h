@@ -1,13 +1,13 @@
-// Tensors that consist of more than one block of bytes and crossing them:
+// Tensors that consist of more than one block of bytes, and their transfer:
 // compressed sparse, COO, nested, quantized. See tensor_transfer.cpp.
 #pragma once
 
 #include <ATen/core/Tensor.h>
 
-namespace multipy::routing {
+namespace multipy::bridge {
 
 /// How plain parts cross.
-class PartCrossing {
+class PartTransfer {
  public:
   /// A fresh strided tensor over the same bytes.
   virtual at::Tensor tensor(const at::Tensor& part) = 0;
@@ -15,11 +15,11 @@ class PartCrossing {
   virtual c10::Storage storage(const c10::TensorImpl& of) = 0;
 
  protected:
-  ~PartCrossing() = default;
+  ~PartTransfer() = default;
 };
 
-/// `tensor`, which may be of any layout but those of wrappers, made anew of crossed
+/// `tensor`, which may be of any layout but those of wrappers, made anew of transferred
 /// parts; without its gradient. May throw c10::Error.
-at::Tensor crossLayout(const at::Tensor& tensor, PartCrossing& parts);
+at::Tensor transferLayout(const at::Tensor& tensor, PartTransfer& parts);
 
-}  // namespace multipy::routing
+}  // namespace multipy::bridge

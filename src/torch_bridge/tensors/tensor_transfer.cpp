@@ -1,8 +1,8 @@
 // Handing a tensor to another interpreter, or to C++ and back.
 //
 // A TensorImpl and a StorageImpl each have room for one Python object. If they
-// were handed on as they are, two interpreters would fight over that place. So
-// every crossing, either way, makes both anew, over the same bytes:
+// were passed on as they are, two interpreters would fight over that place. So
+// every transfer, either way, makes both anew, over the same bytes:
 //
 //   there                                      here
 //   TensorImpl ── StorageImpl ◄───── keeps ─── StorageImpl ── TensorImpl
@@ -12,8 +12,8 @@
 // (transferred_storage.h: what is kept, and where it ends; shared_bytes.h: how torch knows
 // that the bytes are the same.)
 //
-// (But for results that nobody else has: tensor_wrappers.cpp.) The new storage cannot be
-// resized, since its bytes belong to another. Tensors of one crossing (the arguments of a
+// (But for results that nothing else refers to: tensor_wrappers.cpp.) The new storage cannot be
+// resized, since its bytes belong to another. Tensors of one transfer (the arguments of a
 // call, the parts of a result) that have a storage in common have the new one in common,
 // too.
 #include "torch_bridge/tensors/tensor_transfer.h"
@@ -28,13 +28,14 @@
 #include <utility>
 #include <vector>
 
+#include "base/interpreter_id.h"
 #include "process/ownership.h"
 #include "torch_bridge/tensors/graph_link.h"
 #include "torch_bridge/tensors/tensor_layouts.h"
 #include "torch_bridge/tensors/transfer_counts.h"
 #include "torch_bridge/tensors/transferred_storage.h"
 
-namespace multipy::routing {
+namespace multipy::bridge {
 namespace {
 
 using c10::DispatchKey;
@@ -45,7 +46,7 @@ using c10::TensorImpl;
 // ------------------------------------------------------- what cannot cross
 
 // Why `tensor` cannot cross from `owner`, or null.
-const char* refusal(const at::Tensor& tensor, int owner) {
+const char* refusal(const at::Tensor& tensor, InterpreterId owner) {
   const TensorImpl& impl = *tensor.unsafeGetTensorImpl();
   const DispatchKeySet keys = impl.key_set();
   if (keys.has_any(DispatchKeySet({DispatchKey::Python, DispatchKey::PythonTLSSnapshot})))
@@ -61,24 +62,24 @@ const char* refusal(const at::Tensor& tensor, int owner) {
            "values() and offsets())";
   if (impl.has_symbolic_sizes_strides())
     return "its sizes are symbolic. Pass it outside of tracing or export";
-  if (owner == process::kNone && tensor.requires_grad() && !tensor.is_leaf())
+  if (owner == InterpreterId::none() && tensor.requires_grad() && !tensor.is_leaf())
     return "it has a grad_fn: autograd's graph belongs to one interpreter. Call .detach() first";
   return nullptr;
 }
 
-std::string describe(const at::Tensor& tensor, int owner) {
+std::string describe(const at::Tensor& tensor, InterpreterId owner) {
   std::ostringstream text;
-  text << "handing over a tensor of type " << tensor.scalar_type() << ", layout " << tensor.layout()
-       << (owner == process::kNone ? std::string(" from C++")
-                                   : " from interpreter " + std::to_string(owner))
+  text << "transferring a tensor of type " << tensor.scalar_type() << ", layout " << tensor.layout()
+       << (owner == InterpreterId::none() ? std::string(" from C++")
+                                          : " from interpreter " + std::to_string(owner.number()))
        << ": ";
   return text.str();
 }
 
-// ------------------------------------------------------- crossing
+// ------------------------------------------------------- transfer
 
 // A leaf crosses as a leaf, a result goes on with its graph.
-void keepGradients(const at::Tensor& original, at::Tensor& result, int owner) {
+void keepGradients(const at::Tensor& original, at::Tensor& result, InterpreterId owner) {
   if (!original.requires_grad()) return;
   if (original.is_leaf())
     result.set_requires_grad(true);
@@ -86,29 +87,29 @@ void keepGradients(const at::Tensor& original, at::Tensor& result, int owner) {
     linkGraph(original, result, owner);
 }
 
-// The storages that have crossed so far within the crossing of this thread, so
+// The storages that have been transferred so far within the transfer of this thread, so
 // that tensors which share one still do on the other side. The originals are held: they
 // must not make room for others, and must not seem to be one tensor's alone.
 struct Aliases {
-  std::vector<std::pair<c10::intrusive_ptr<StorageImpl>, c10::Storage>> crossed;
+  std::vector<std::pair<c10::intrusive_ptr<StorageImpl>, c10::Storage>> transferred;
 };
 thread_local Aliases aliases;
-constinit thread_local int openCrossings = 0;
+constinit thread_local int openGroups = 0;
 
-c10::Storage crossStorage(const TensorImpl& of, int owner) {
+c10::Storage transferStorage(const TensorImpl& of, InterpreterId owner) {
   const auto& original = of.storage_.storage_impl_;
   const auto make = [&] { return c10::Storage(shareStorage(original, owner)); };
-  if (openCrossings == 0) return make();
-  for (const auto& [known, crossed] : aliases.crossed) {
-    if (known == original) return crossed;
+  if (openGroups == 0) return make();
+  for (const auto& [known, transferred] : aliases.transferred) {
+    if (known == original) return transferred;
   }
-  return aliases.crossed.emplace_back(original, make()).second;
+  return aliases.transferred.emplace_back(original, make()).second;
 }
 
 // What shallow_copy_and_detach() and another storage come to. As a view without any keys
 // the new one gets no version counter, which would be thrown away at once.
-at::Tensor crossPlain(const TensorImpl& from, int owner) {
-  auto made = c10::make_intrusive<TensorImpl>(TensorImpl::VIEW, crossStorage(from, owner),
+at::Tensor transferPlain(const TensorImpl& from, InterpreterId owner) {
+  auto made = c10::make_intrusive<TensorImpl>(TensorImpl::VIEW, transferStorage(from, owner),
                                               DispatchKeySet(), from.dtype());
   TensorImpl::copy_generic_tensor_metadata(&from, made.get());
   made->key_set_ = from.key_set();
@@ -116,32 +117,32 @@ at::Tensor crossPlain(const TensorImpl& from, int owner) {
   return at::Tensor(std::move(made));
 }
 
-class Parts final : public PartCrossing {
+class Parts final : public PartTransfer {
  public:
-  explicit Parts(int owner) : owner_(owner) {}
+  explicit Parts(InterpreterId owner) : owner_(owner) {}
 
   at::Tensor tensor(const at::Tensor& part) override {
     const TensorImpl& from = *part.unsafeGetTensorImpl();
-    if (isPlain(from)) return crossPlain(from, owner_);
+    if (isPlain(from)) return transferPlain(from, owner_);
     auto made = from.shallow_copy_and_detach(from.version_counter(),
                                              /*allow_tensor_metadata_change=*/true);
     if (from.has_storage()) made->set_storage_keep_dtype(storage(from));
     return at::Tensor(std::move(made));
   }
-  c10::Storage storage(const TensorImpl& of) override { return crossStorage(of, owner_); }
+  c10::Storage storage(const TensorImpl& of) override { return transferStorage(of, owner_); }
 
  private:
-  const int owner_;
+  const InterpreterId owner_;
 };
 
 // May throw c10::Error.
-at::Tensor crossUnusual(const at::Tensor& tensor, int owner, std::string& error) {
+at::Tensor transferUnusual(const at::Tensor& tensor, InterpreterId owner, std::string& error) {
   if (const char* const why = refusal(tensor, owner)) {
     error = describe(tensor, owner) + "it cannot be passed to another interpreter: " + why;
     return {};
   }
   Parts parts(owner);
-  at::Tensor result = crossLayout(tensor, parts);
+  at::Tensor result = transferLayout(tensor, parts);
   keepGradients(tensor, result, owner);
   return result;
 }
@@ -161,27 +162,27 @@ bool isPlain(const TensorImpl& tensor) {
          !tensor.storage_access_should_throw_ && tensor.storage_;
 }
 
-void openCrossing() { ++openCrossings; }
+void beginTransferGroup() { ++openGroups; }
 
-void closeCrossing() {
-  if (--openCrossings == 0) aliases.crossed.clear();
+void endTransferGroup() {
+  if (--openGroups == 0) aliases.transferred.clear();
 }
 
-at::Tensor crossTensor(const at::Tensor& tensor, int owner, std::string& error) {
+at::Tensor transferTensor(const at::Tensor& tensor, InterpreterId owner, std::string& error) {
   if (!tensor.defined()) return tensor;
   try {
     const TensorImpl& from = *tensor.unsafeGetTensorImpl();
     const bool usual = isPlain(from) && !from.autograd_meta_;
-    at::Tensor result = usual ? crossPlain(from, owner) : crossUnusual(tensor, owner, error);
-    if (result.defined()) countCrossing();
+    at::Tensor result = usual ? transferPlain(from, owner) : transferUnusual(tensor, owner, error);
+    if (result.defined()) countTransfer();
     return result;
   } catch (const c10::Error& refused) {
     error =
-        "handing over a tensor: torch refused: " + std::string(refused.what_without_backtrace());
+        "transferring a tensor: torch refused: " + std::string(refused.what_without_backtrace());
   } catch (const std::exception& refused) {
-    error = "handing over a tensor: " + std::string(refused.what());
+    error = "transferring a tensor: " + std::string(refused.what());
   }
   return {};
 }
 
-}  // namespace multipy::routing
+}  // namespace multipy::bridge

@@ -9,18 +9,20 @@
 
 #include <string>
 
-namespace multipy::routing {
+#include "base/interpreter_id.h"
 
-/// HostServices::crossTensor. `owner` is the slot the tensor comes from.
-at::Tensor crossTensor(const at::Tensor& tensor, int owner, std::string& error);
+namespace multipy::bridge {
+
+/// HostServices::transferTensor. `owner` is the slot the tensor comes from.
+at::Tensor transferTensor(const at::Tensor& tensor, InterpreterId owner, std::string& error);
 
 /// Between the two, tensors that cross on this thread and have a storage in common
-/// have the crossed one in common as well. May be nested.
-void openCrossing();
-void closeCrossing();
+/// have the transferred one in common as well. May be nested.
+void beginTransferGroup();
+void endTransferGroup();
 
 /// One block of bytes with sizes and strides, and nothing else that would have to be
 /// looked at: no other layout, no wrapper, no subclass of TensorImpl, no metadata.
 bool isPlain(const c10::TensorImpl& tensor);
 
-}  // namespace multipy::routing
+}  // namespace multipy::bridge

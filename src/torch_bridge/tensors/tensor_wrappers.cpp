@@ -1,13 +1,13 @@
 // What leaves its torch.Tensor object, and what may be put into one.
 //
-// What a call returns is mostly a tensor that was computed in it, which nobody but the
-// object in our hands has, and whose bytes nobody else has. Nothing is won by a second
+// What a call returns is mostly a tensor that was computed in it, which nothing but the
+// object in our hands has, and whose bytes nothing else has. Nothing is won by a second
 // TensorImpl over a second StorageImpl (tensor_transfer.cpp), of which the first ones then
 // die: the tensor leaves its object and is C++'s. What was an argument and is returned
 // can go the same way once the call's own reference is dropped: its StorageImpl is the
 // one that was made when it came in.
 //
-// That nobody else has it is known from counts, under the GIL:
+// That nothing else refers to it is known from counts, under the GIL:
 //   the object      one reference (the caller has looked)
 //   the TensorImpl  one reference, the object's, and no weak one, by which torch's caches
 //                   would find it
@@ -18,22 +18,23 @@
 // If any of it does not hold, it crosses like all others.
 //
 // An object whose tensor has gone can take the next one: making and ending torch.Tensor
-// objects costs more than all the rest of a crossing (torch gives the GIL up at the end of
+// objects costs more than all the rest of a transfer (torch gives the GIL up at the end of
 // each). interpreter/values/tensor_objects.h keeps a few.
 #include "torch_bridge/tensors/tensor_wrappers.h"
 
 #include <string>
 #include <utility>
 
+#include "base/interpreter_id.h"
 #include "torch_bridge/symbols/versions/torch_version.h"
 #include "torch_bridge/tensors/tensor_transfer.h"
 #include "torch_bridge/tensors/transfer_counts.h"
 #include "torch_bridge/tensors/transferred_storage.h"
 
-namespace multipy::routing {
+namespace multipy::bridge {
 namespace {
 
-// It and its storage are nobody else's, and autograd knows nothing of it.
+// It and its storage belong to nothing else, and autograd knows nothing of it.
 bool isAlone(c10::TensorImpl& tensor, const PyObject* object) {
   return version::isOnlyIn(tensor, object) && !tensor.autograd_meta_ && isPlain(tensor) &&
          version::isOnlyOnes(*tensor.storage_.storage_impl_);
@@ -41,13 +42,14 @@ bool isAlone(c10::TensorImpl& tensor, const PyObject* object) {
 
 }  // namespace
 
-at::Tensor takeTensor(at::Tensor& inside, const PyObject* object, int owner, std::string& error) {
+at::Tensor moveTensor(at::Tensor& inside, const PyObject* object, InterpreterId owner,
+                      std::string& error) {
   c10::TensorImpl& tensor = *inside.unsafeGetTensorImpl();
   if (!isAlone(tensor, object) || !hasNoOwner(*tensor.storage_.storage_impl_))
-    return crossTensor(inside, owner, error);
+    return transferTensor(inside, owner, error);
   version::leaveObject(tensor);
   tensor.set_allow_tensor_metadata_change(true);  // as what crosses has it
-  countCrossing();
+  countTransfer();
   return std::move(inside);
 }
 
@@ -60,11 +62,11 @@ bool dropTensor(at::Tensor& inside, const PyObject* object) {
   return true;
 }
 
-bool putTensor(at::Tensor& crossed, at::Tensor& inside, PyObject* object) {
-  if (crossed.device().type() == c10::kXLA) return false;  // may have a class of its own
-  version::enterObject(*crossed.unsafeGetTensorImpl(), object);
-  inside = std::move(crossed);
+bool putTensor(at::Tensor& transferred, at::Tensor& inside, PyObject* object) {
+  if (transferred.device().type() == c10::kXLA) return false;  // may have a class of its own
+  version::enterObject(*transferred.unsafeGetTensorImpl(), object);
+  inside = std::move(transferred);
   return true;
 }
 
-}  // namespace multipy::routing
+}  // namespace multipy::bridge

@@ -1,4 +1,4 @@
-// Tensors that change their torch.Tensor object: HostServices::takeTensor and its relatives.
+// Tensors that change their torch.Tensor object: HostServices::moveTensor and its relatives.
 // The essay is in tensor_wrappers.cpp.
 //
 // Threads: with the GIL of the object's interpreter.
@@ -8,13 +8,16 @@
 
 #include <string>
 
+#include "base/interpreter_id.h"
+
 struct _object;  // PyObject
 
-namespace multipy::routing {
+namespace multipy::bridge {
 
 /// HostServices says what each does.
-at::Tensor takeTensor(at::Tensor& inside, const _object* object, int owner, std::string& error);
+at::Tensor moveTensor(at::Tensor& inside, const _object* object, InterpreterId owner,
+                      std::string& error);
 bool dropTensor(at::Tensor& inside, const _object* object);
-bool putTensor(at::Tensor& crossed, at::Tensor& inside, _object* object);
+bool putTensor(at::Tensor& transferred, at::Tensor& inside, _object* object);
 
-}  // namespace multipy::routing
+}  // namespace multipy::bridge

@@ -4,13 +4,13 @@
 #include <mutex>
 #include <vector>
 
-namespace multipy::routing {
+namespace multipy::bridge {
 namespace {
 
 // A thread's numbers, on a cache line of their own. They outlive the thread: the next
 // one to come goes on counting where it has stopped.
 struct alignas(64) Numbers {
-  std::atomic<long> crossings{0}, live{0};
+  std::atomic<long> transfers{0}, live{0};
   Numbers* next = nullptr;
 };
 
@@ -70,24 +70,24 @@ struct Registration {
 void count(std::atomic<long> Numbers::*which, long change) noexcept {
   if (!mine) [[unlikely]]
     return countElsewhere(which, change);
-  std::atomic<long>& number = mine->*which;  // nobody else writes it
+  std::atomic<long>& number = mine->*which;  // no other thread writes it
   number.store(number.load(std::memory_order_relaxed) + change, std::memory_order_relaxed);
 }
 
 }  // namespace
 
-void countCrossing() noexcept { count(&Numbers::crossings, 1); }
+void countTransfer() noexcept { count(&Numbers::transfers, 1); }
 void countLive(long change) noexcept { count(&Numbers::live, change); }
 
-HandoffSums handoffSums() noexcept {
+TransferSums transferSums() noexcept {
   const AllNumbers& all = AllNumbers::process();
-  HandoffSums sums{all.ofEnded.crossings.load(std::memory_order_relaxed),
-                   all.ofEnded.live.load(std::memory_order_relaxed)};
+  TransferSums sums{all.ofEnded.transfers.load(std::memory_order_relaxed),
+                    all.ofEnded.live.load(std::memory_order_relaxed)};
   for (const Numbers* numbers = all.first.load(); numbers; numbers = numbers->next) {
-    sums.crossings += numbers->crossings.load(std::memory_order_relaxed);
+    sums.transfers += numbers->transfers.load(std::memory_order_relaxed);
     sums.live += numbers->live.load(std::memory_order_relaxed);
   }
   return sums;
 }
 
-}  // namespace multipy::routing
+}  // namespace multipy::bridge

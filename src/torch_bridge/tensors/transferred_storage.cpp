@@ -7,13 +7,14 @@
 #include <typeinfo>
 #include <utility>
 
+#include "base/interpreter_id.h"
 #include "process/interpreter_threads.h"
 #include "process/ownership.h"
 #include "torch_bridge/symbols/versions/torch_version.h"
 #include "torch_bridge/tensors/shared_bytes.h"
 #include "torch_bridge/tensors/transfer_counts.h"
 
-namespace multipy::routing {
+namespace multipy::bridge {
 namespace {
 
 using c10::DataPtr;
@@ -33,7 +34,7 @@ bool areTorchs(const DataPtr& bytes) {
          deleter == c10::GetAllocator(device)->raw_deleter();
 }
 
-// Nobody else has the storage, no Python object is attached: no interpreter is concerned.
+// Nothing else has the storage, no Python object is attached: no interpreter is concerned.
 bool isPlainMemory(const StorageImpl& storage) {
   return version::isOnlyMemory(storage) && areTorchs(storage.data_ptr_);
 }
@@ -52,8 +53,9 @@ void dropNow(StoragePointer storage, process::Incarnation owner) {
 
 void drop(StoragePointer storage, process::Incarnation owner) {
   if (isPlainMemory(*storage)) return;
-  const int here = process::Ownership::instance().current();
-  if (here == process::kNone || here == owner.slot) return dropNow(std::move(storage), owner);
+  const InterpreterId here = process::Ownership::instance().current();
+  if (here == InterpreterId::none() || here == owner.slot)
+    return dropNow(std::move(storage), owner);
 
   StorageImpl* const raw = storage.release();
   const auto dropThere = [raw, owner] { dropNow(StoragePointer::reclaim(raw), owner); };
@@ -88,15 +90,15 @@ struct Original {
   StoragePointer ofCpp;
   c10::intrusive_ptr<Held> ofInterpreter;
 
-  Original(const StoragePointer& storage, int owner) {
-    if (owner == process::kNone)
+  Original(const StoragePointer& storage, InterpreterId owner) {
+    if (owner == InterpreterId::none())
       ofCpp = storage;
     else
       ofInterpreter = c10::make_intrusive<Held>(storage, process::incarnation(owner));
   }
 
   process::Incarnation owner() const {
-    return ofInterpreter ? ofInterpreter->owner() : process::incarnation(process::kNone);
+    return ofInterpreter ? ofInterpreter->owner() : process::incarnation(InterpreterId::none());
   }
   bool isKeptByOthers() const {
     return ofInterpreter ? ofInterpreter.use_count() > 1 : ofCpp.use_count() > 1;
@@ -107,15 +109,15 @@ struct Original {
   }
 };
 
-class CrossedStorage final : public StorageImpl {
+class TransferredStorage final : public StorageImpl {
  public:
-  CrossedStorage(const StorageImpl& bytesOf, DataPtr bytes, Original original)
+  TransferredStorage(const StorageImpl& bytesOf, DataPtr bytes, Original original)
       : StorageImpl(use_byte_size_t(), bytesOf.nbytes(), std::move(bytes), /*allocator=*/nullptr,
                     /*resizable=*/false),
         original_(std::move(original)) {
     countLive(1);
   }
-  ~CrossedStorage() override {
+  ~TransferredStorage() override {
     if (!ended_) end();
   }
   // Weak references are left.
@@ -147,44 +149,45 @@ class CrossedStorage final : public StorageImpl {
     auto last = c10::make_intrusive<StorageImpl>(use_byte_size_t(), nbytes(), std::move(bytes),
                                                  /*allocator=*/nullptr, /*resizable=*/false);
     const process::Incarnation owner = original_.owner();
-    if (owner.slot != process::kNone) drop(std::move(last), owner);
+    if (owner.slot != InterpreterId::none()) drop(std::move(last), owner);
   }
 
   Original original_;
   bool ended_ = false;
 };
 
-const CrossedStorage* crossed(const StorageImpl& storage) noexcept {
-  return typeid(storage) == typeid(CrossedStorage) ? static_cast<const CrossedStorage*>(&storage)
-                                                   : nullptr;
+const TransferredStorage* transferred(const StorageImpl& storage) noexcept {
+  return typeid(storage) == typeid(TransferredStorage)
+             ? static_cast<const TransferredStorage*>(&storage)
+             : nullptr;
 }
 
 }  // namespace
 
 // ------------------------------------------------------- sharing
 
-StoragePointer shareStorage(const StoragePointer& original, int owner) {
+StoragePointer shareStorage(const StoragePointer& original, InterpreterId owner) {
   // Bytes that are to be copied at the first write would be copied here or there.
   if (c10::impl::cow::is_cow_data_ptr(original->data_ptr_)) original->mutable_data();
-  const CrossedStorage* const known = crossed(*original);
+  const TransferredStorage* const known = transferred(*original);
   Original kept =
       known && known->hasOriginalsBytes() ? known->original() : Original(original, owner);
-  return c10::make_intrusive<CrossedStorage>(*original, shareBytes(*original), std::move(kept));
+  return c10::make_intrusive<TransferredStorage>(*original, shareBytes(*original), std::move(kept));
 }
 
 bool hasNoOwner(const StorageImpl& storage) {
-  const CrossedStorage* const known = crossed(storage);
+  const TransferredStorage* const known = transferred(storage);
   return (known && known->hasOriginalsBytes()) || areTorchs(storage.data_ptr_);
 }
 
 bool outlivedByBytes(const StorageImpl& storage) {
-  const CrossedStorage* const known = crossed(storage);
+  const TransferredStorage* const known = transferred(storage);
   return known && known->hasOriginalsBytes() && known->original().isKeptByOthers();
 }
 
-HandoffCounts handoffCounts() noexcept {
-  const HandoffSums sums = handoffSums();
-  return {sums.crossings, sums.live, deferredDrops.load(), leakedStorages.load()};
+StorageCounts storageCounts() noexcept {
+  const TransferSums sums = transferSums();
+  return {sums.transfers, sums.live, deferredDrops.load(), leakedStorages.load()};
 }
 
-}  // namespace multipy::routing
+}  // namespace multipy::bridge

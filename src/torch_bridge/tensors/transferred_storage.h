@@ -1,4 +1,4 @@
-// The bytes of tensors that have crossed: who keeps them alive, and by whom and where
+// The bytes of tensors that have been transferred: who keeps them alive, and by whom and where
 // they are given up.
 //
 // A storage on the other side has a DataPtr over the same bytes (shared_bytes.h) and keeps
@@ -7,7 +7,7 @@
 //   bytes of C++               the original StorageImpl itself, counted as ever
 //   bytes of an interpreter    what holds the original, and knows whose it is, counted
 //
-// Further hops of what has crossed keep the same original: chains do not grow. torch
+// Further hops of what has been transferred keep the same original: chains do not grow. torch
 // takes all of them, and the original where its bytes allow it, for aliases
 // (Storage::is_alias_of()).
 //
@@ -28,12 +28,14 @@
 #include <c10/core/StorageImpl.h>
 #include <c10/util/intrusive_ptr.h>
 
-namespace multipy::routing {
+#include "base/interpreter_id.h"
+
+namespace multipy::bridge {
 
 /// A storage for the other side over the bytes of `original`; `owner` is the slot that
-/// they come from, kNone for C++. It cannot be resized.
+/// they come from, InterpreterId::none() for C++. It cannot be resized.
 c10::intrusive_ptr<c10::StorageImpl> shareStorage(
-    const c10::intrusive_ptr<c10::StorageImpl>& original, int owner);
+    const c10::intrusive_ptr<c10::StorageImpl>& original, InterpreterId owner);
 
 /// Its bytes are freed by torch's own allocator or belong to another storage: it can
 /// belong to any side, and end in any thread.
@@ -42,9 +44,9 @@ bool hasNoOwner(const c10::StorageImpl& storage);
 /// Its bytes are those of a storage which others have as well, so that they outlive it.
 bool outlivedByBytes(const c10::StorageImpl& storage);
 
-struct HandoffCounts {
-  long crossings, live, deferred, leaked;
+struct StorageCounts {
+  long transfers, live, deferred, leaked;
 };
-HandoffCounts handoffCounts() noexcept;
+StorageCounts storageCounts() noexcept;
 
-}  // namespace multipy::routing
+}  // namespace multipy::bridge

@@ -143,7 +143,7 @@ PyModuleDef definition = {PyModuleDef_HEAD_INIT,
 }  // namespace
 
 PyMODINIT_FUNC PyInit_threading_module() {
-  static PyObject* module = nullptr;  // refuses nobody, but has state of its process
+  static PyObject* module = nullptr;  // refuses no interpreter, but has state of its process
   if (module) {
     PyErr_SetString(PyExc_ImportError, "threading_module does not support sub-interpreters");
     return nullptr;

@@ -37,7 +37,7 @@
 
 #include "torch_bridge/symbols/versions/torch_version.h"
 
-namespace multipy::routing::version {
+namespace multipy::bridge::version {
 namespace {
 
 using std::string;
@@ -215,4 +215,4 @@ static_assert(
     is<c10::intrusive_ptr<c10::StorageImpl> c10::Storage::*>(&c10::Storage::storage_impl_));
 
 }  // namespace
-}  // namespace multipy::routing::version
+}  // namespace multipy::bridge::version

@@ -3,11 +3,11 @@
 // those of the first. Asked of the class itself, so that no version has to be named.
 #pragma once
 
-namespace multipy::routing::version {
+namespace multipy::bridge::version {
 
 template <typename Engine>
 inline constexpr bool kEachEngineStartsItsThreads = requires(Engine& engine) {
   engine.start_device_threads_flag_;
 };
 
-}  // namespace multipy::routing::version
+}  // namespace multipy::bridge::version

@@ -14,7 +14,7 @@
 #include "multipy/runtime/Exception.h"
 #include "torch_bridge/symbols/supported_torch.h"
 
-namespace multipy::routing {
+namespace multipy::bridge {
 namespace {
 
 std::string demangled(const std::string& name) {
@@ -108,4 +108,4 @@ std::vector<std::string> registrationDifferences(const elf::SharedObject& libtor
   return differences;
 }
 
-}  // namespace multipy::routing
+}  // namespace multipy::bridge

@@ -1,9 +1,9 @@
 // What libtorch_python registers with torch or sets there, as far as its symbol
 // table tells: the functions of torch's shared libraries that it calls and whose
 // names say so. Each changes state that may exist once per process, so each has
-// been looked at, and is routed (redirected_symbols.cpp) or listed with the reason
+// been looked at, and is routed (abi/redirects.def) or listed with the reason
 // why it need not be (known_registrations.txt). One that is neither belongs to a
-// torch that nobody has looked at.
+// torch that has not been looked at.
 //
 // A name can only be judged by its words. A function that changes the process's
 // state and is called otherwise is not found so.
@@ -16,7 +16,7 @@
 
 #include "elf/shared_object.h"
 
-namespace multipy::routing {
+namespace multipy::bridge {
 
 /// True for a name whose last part says that it registers, sets, enables, installs
 /// or overrides something, or adds a callback: "at::Context::setQEngine".
@@ -34,4 +34,4 @@ std::set<std::string> knownRegistrations(const std::filesystem::path& file);
 std::vector<std::string> registrationDifferences(const elf::SharedObject& libtorchPython,
                                                  const std::set<std::string>& known);
 
-}  // namespace multipy::routing
+}  // namespace multipy::bridge

@@ -22,11 +22,11 @@ using namespace multipy;
 std::vector<std::string> differences(const std::string& libtorchPython, const std::string& known,
                                      const std::vector<std::string>& sharedLibraries) {
   const auto python = elf::SharedObject::read(libtorchPython);
-  auto found = routing::symbolDifferences(python);
+  auto found = bridge::symbolDifferences(python);
   std::vector<elf::SharedObject> shared;
   for (const std::string& file : sharedLibraries) shared.push_back(elf::SharedObject::read(file));
-  for (auto& more : {routing::exportDifferences(shared),
-                     routing::registrationDifferences(python, routing::knownRegistrations(known))})
+  for (auto& more : {bridge::exportDifferences(shared),
+                     bridge::registrationDifferences(python, bridge::knownRegistrations(known))})
     found.insert(found.end(), more.begin(), more.end());
   return found;
 }

@@ -30,7 +30,7 @@
 #include <utility>
 #include <vector>
 
-namespace multipy::routing::version {
+namespace multipy::bridge::version {
 
 // ------------------------------------------------------- autograd
 
@@ -81,7 +81,7 @@ bool isOnlyOnes(Storage& storage) {
   return storage.combined_refcount_.load(std::memory_order_acquire) == c10::detail::kUniqueRef;
 }
 
-// Nobody else knows the tensor, so that its two words need not change at once.
+// No other code knows the tensor, so that its two words need not change at once.
 template <typename Tensor>
 void leaveObject(Tensor& tensor) {
   tensor.pyobj_slot()->clear();
@@ -207,4 +207,4 @@ template <void* (*current)()>
 void installObjectConversion() {}
 #endif
 
-}  // namespace multipy::routing::version
+}  // namespace multipy::bridge::version

@@ -22,7 +22,7 @@
 #include <utility>
 #include <vector>
 
-namespace multipy::routing::version {
+namespace multipy::bridge::version {
 
 // ------------------------------------------------------- autograd
 
@@ -100,7 +100,7 @@ struct NoTracer final : tracing::PythonTracerBase {
   }
 };
 
-/// This torch has no memory tracer: nobody registers one.
+/// This torch has no memory tracer: none is registered.
 struct MemoryTracer {};
 using NoMemoryTracer = MemoryTracer;
 using MakeMemoryTracer = std::unique_ptr<MemoryTracer> (*)();
@@ -118,4 +118,4 @@ inline void unregisterOpaqueType(const std::string&) {}
 template <void* (*current)()>
 void installObjectConversion() {}
 
-}  // namespace multipy::routing::version
+}  // namespace multipy::bridge::version

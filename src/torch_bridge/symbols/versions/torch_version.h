@@ -6,7 +6,7 @@
 //                  and tensors are marked with it
 //   torch_2_13.h   from 2.9 on: libc10 knows one PyInterpreter
 //
-// Each defines, in namespace multipy::routing::version:
+// Each defines, in namespace multipy::bridge::version:
 //
 //   NodePointer, makeNode        how autograd's nodes are held
 //   Table<Owners>                base of the routed PyInterpreter: the functions
@@ -16,7 +16,7 @@
 //   setProcessInterpreter(make)  makes ours that one, if there is none yet
 //   HooksRegistry                where a private copy registers its own
 //   isOnlyMemory(StorageImpl)    sole owner, and no Python object attached
-//   isOnlyIn(TensorImpl, object) nobody but this Python object has it, not even weakly;
+//   isOnlyIn(TensorImpl, object) nothing but this Python object has it, not even weakly;
 //                                false where objects cannot be changed as below
 //   isOnlyOnes(StorageImpl)      sole owner, no Python object, no weak reference
 //   leaveObject(TensorImpl)      the tensor has no Python object any more

@@ -30,7 +30,7 @@ TORCH_LIBRARY_IMPL(conformance_cpp, Meta, m) { m.impl("halves", meta); }
 
 
 def build():
-    """One file for this process, whoever comes first."""
+    """One file for this process, whichever thread comes first."""
     folder = os.path.join(tempfile.gettempdir(), f"conformance-operators-{os.getpid()}")
     os.makedirs(folder, exist_ok=True)
     library = os.path.join(folder, "libconformance_cpp.so")

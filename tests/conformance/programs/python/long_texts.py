@@ -98,7 +98,7 @@ def use(what, text):
 
 
 def grown(texts):
-    """CPython appends in place to what nobody else has."""
+    """CPython appends in place to what nothing else refers to."""
     text = texts.pop()
     text += " and more"
     text += text[:20]
@@ -154,7 +154,7 @@ with tempfile.TemporaryDirectory() as folder:
         del kept
         print("grown", *digest(grown(texts)))
 
-    # Blocks that somebody counts.
+    # Blocks that are counted.
     tracemalloc.start()
     module = importlib.import_module("module_with_long_texts")
     print("traced", *digest(module.TEXT), tracemalloc.get_object_traceback(module.TEXT) is not None)

@@ -73,7 +73,7 @@ with tempfile.TemporaryDirectory() as folder:
     raised("an unknown argument", os.path.realpath, "/", loose=True)
     raised("two arguments", os.path.realpath, "/", True)
 
-    # Somebody's own os.lstat is asked.
+    # A program's own os.lstat is asked.
     asked = []
     lstat = os.lstat
     os.lstat = lambda path, **named: asked.append(path) or lstat(path, **named)

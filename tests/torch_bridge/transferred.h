@@ -6,16 +6,17 @@
 
 #include <string>
 
+#include "base/interpreter_id.h"
 #include "process/ownership.h"
 #include "torch_bridge/tensors/tensor_transfer.h"
 
-namespace multipy::routing {
+namespace multipy::bridge {
 
-inline at::Tensor cross(const at::Tensor& tensor, int owner = process::kNone) {
+inline at::Tensor transfer(const at::Tensor& tensor, InterpreterId owner = InterpreterId::none()) {
   std::string error;
-  at::Tensor result = crossTensor(tensor, owner, error);
+  at::Tensor result = transferTensor(tensor, owner, error);
   EXPECT_EQ(error, "");
   return result;
 }
 
-}  // namespace multipy::routing
+}  // namespace multipy::bridge

@@ -3,31 +3,30 @@
 // Threads: all members from any thread.
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <mutex>
 
+#include "base/per_interpreter.h"
 #include "process/ownership.h"
 
 namespace multipy::process {
 
 template <typename Function>
-class PerInterpreter {
+class FunctionPerInterpreter {
  public:
   /// The resident copy's functions are not wanted: no thread is ever in the resident copy.
-  void set(int slot, void* function) noexcept {
-    if (slot >= 0 && slot < kMaxInterpreters)
-      functions_[slot].store(reinterpret_cast<Function>(function));
+  void set(InterpreterId slot, void* function) noexcept {
+    if (slot.isInterpreter()) functions_[slot].store(reinterpret_cast<Function>(function));
   }
-  void clear(int slot) noexcept { functions_[slot].store(nullptr); }
+  void clear(InterpreterId slot) noexcept { functions_[slot].store(nullptr); }
   /// Of the interpreter that the calling thread is in, or null.
   Function current() const noexcept {
-    const int slot = Ownership::instance().current();
-    return slot == kNone ? nullptr : functions_[slot].load();
+    const InterpreterId slot = Ownership::instance().current();
+    return slot == InterpreterId::none() ? nullptr : functions_[slot].load();
   }
 
  private:
-  std::array<std::atomic<Function>, kMaxInterpreters> functions_{};
+  PerInterpreter<std::atomic<Function>> functions_{};
 };
 
 /// Gives torch our `function`, once, by its own `set`: when the first interpreter

@@ -1,30 +1,30 @@
 """Modules that have been imported and are executed when they are first used.
 
 A package that is started by start_with() (_multipy_finder.py) imports, while it starts,
-modules which most programs never use. Those that it was told to postpone are in
-sys.modules without having been executed:
+modules which most programs never use. Those that it lists as lazy are in sys.modules
+without having been executed:
 
     import big.part              the module object is there, empty
-    from big.part import name    stands for the name: a Promised object
+    from big.part import name    stands for the name: a LazyName
     big.part.anything            executes it: from then on it is an ordinary module
 
-Modules are postponed in groups. The first use of one, by whatever thread and whatever
-way of reaching it, executes all of its group, in the order in which the package's start
+Lazy modules come in groups. The first use of one, by any thread and in any way, executes
+all of its group, in the order in which the package's start
 came across them: the order of plain Python. While a group is being executed its imports
 are plain Python's as well, so that what it needs of other groups is executed first. So
-nobody sees another order of side effects than plain Python's, only a later time. What
-has to happen without anybody touching a module is the package's to say (Package in _multipy_finder.py).
+no code sees another order of side effects than plain Python's, only a later time. What
+has to happen without a use of a module is the package's to say (Package in _multipy_finder.py).
 
-A Promised object is called, subclassed, subscripted and asked for attributes as what it
+A LazyName is called, subclassed, subscripted and asked for attributes as what it
 stands for, which executes the group. isinstance() with it is false until then, and that
-without executing anything: nobody can have made an instance. When the group has been
-executed, the real objects take the places of the Promised ones in the modules that
+without executing anything: no instance can have been made. When the group has been
+executed, the real objects take the places of the LazyNames in the modules that
 imported them.
 
 Threads: one of them at a time executes groups, since groups need each other in circles.
 The lock for that is of the import system's kind, which sees a deadlock coming and then
 lets the thread have what is there so far, as for any module being imported. To all other
-threads a group's modules stay postponed until all of them have been executed: a package
+threads a group's modules stay lazy until all of them have been executed: a package
 comes first, and what is imported of it later becomes its attribute then.
 """
 
@@ -46,11 +46,11 @@ _ASKED_BY_IMPORTS = frozenset(("__spec__", "__path__"))
 _package = None  # what is started by start_with(): a Package (_multipy_finder.py)
 _starting = None  # the thread that does, while it does
 _executing = {}  # thread -> how many groups it is executing
-_execution = _bootstrap._ModuleLock("<postponed modules>")  # held by who executes a group
+_execution = _bootstrap._ModuleLock("<lazy modules>")  # held by the thread that executes a group
 
 
 def belong_to(package):
-    """Says whose modules are postponed. Once per interpreter."""
+    """Says whose modules are lazy. Once per interpreter."""
     global _package
     _package = package
 
@@ -68,7 +68,7 @@ class Starting:
 
 
 def is_starting():
-    """Whether this thread is, and what it imports may be postponed."""
+    """Whether this thread is, and what it imports may be lazy."""
     me = get_ident()
     return _starting == me and me not in _executing
 
@@ -91,7 +91,7 @@ class Group:
 
     @classmethod
     def of(cls, name):
-        """Of a module; None if it is not postponed."""
+        """Of a module; None if it is not lazy."""
         if name in _package.at_once:
             return None
         while name:
@@ -105,7 +105,7 @@ class Group:
 
     def add(self, module):
         self._modules.append(module)
-        _Module.__setattr__(module, "__class__", Postponed)
+        _Module.__setattr__(module, "__class__", LazyModule)
 
     def has_begun(self, name):
         return name in self._begun
@@ -162,7 +162,7 @@ class Group:
         maker = _package.made_by.get(name)
         if maker:
             made = import_module(maker)
-            if type(made) is Postponed:
+            if type(made) is LazyModule:
                 Group.of(maker).execute(made)
             return
         spec = names["__spec__"]
@@ -174,12 +174,12 @@ class Group:
             raise
         finally:
             spec._initializing = False
-        _keep_promises(module)
+        _put_real_ones_in(module)
 
 
 def _execute_parent(name):
     parent = sys.modules.get(name.rpartition(".")[0])
-    if type(parent) is Postponed:
+    if type(parent) is LazyModule:
         Group.of(names_of(parent)["__name__"]).execute(parent)
 
 
@@ -190,26 +190,26 @@ def names_of(module):
 
 def _settle(module):
     """It becomes an ordinary module."""
-    if type(module) is Postponed:  # it may have given itself another class
+    if type(module) is LazyModule:  # it may have given itself another class
         _Module.__setattr__(module, "__class__", _Module)
-    _keep_promises(module)  # of one that others have made
+    _put_real_ones_in(module)  # of one that others have made
 
 
-def _keep_promises(module):
-    """It has been executed: who was promised something gets it."""
-    for promised in _promised.pop(names_of(module)["__name__"], {}).values():
-        real = _real(promised)
-        for names in _slot(promised, "_importers"):
-            for key in [key for key, value in names.items() if value is promised]:
+def _put_real_ones_in(module):
+    """It has been executed: modules that have its lazy names get the real objects."""
+    for lazy in _lazy_names.pop(names_of(module)["__name__"], {}).values():
+        real = _real(lazy)
+        for names in _slot(lazy, "_importers"):
+            for key in [key for key, value in names.items() if value is lazy]:
                 names[key] = real
 
 
-class Postponed(_Module):
+class LazyModule(_Module):
     """A module that has not been executed, or is just being."""
 
     def __getattribute__(self, name):
         if name == "__class__":
-            return Postponed
+            return LazyModule
         names = names_of(self)
         group = Group.of(names["__name__"])
         # It has been executed, or this thread is at it. (Its group is being executed, or
@@ -230,7 +230,7 @@ class Postponed(_Module):
                     raise AttributeError(name)
             if isinstance(names.get(name), _Module):  # import a.b.c as d
                 return names[name]
-            found, value = _promise_or_answer(self, name, sys._getframe(1))
+            found, value = _lazy_name_or_answer(self, name, sys._getframe(1))
             if found:
                 return value
         group.execute(self)
@@ -241,7 +241,7 @@ class Postponed(_Module):
         _Module.__delattr__(self, name)
 
 
-def _promise_or_answer(module, name, caller):
+def _lazy_name_or_answer(module, name, caller):
     """(whether there is one, and it), for a use that need not execute the module."""
     module_name = names_of(module)["__name__"]
     imports = caller.f_code.co_code[caller.f_lasti] == _IMPORT_FROM
@@ -251,12 +251,12 @@ def _promise_or_answer(module, name, caller):
     if name in _package.answers_in.get(function, ()):
         return True, _package.answers_in[function][name]
     if not is_starting():
-        promised = name in _package.promised_in.get(function, ())
-        return promised, promised and _promise(module, module_name, name, caller)
+        lazy = name in _package.lazy_names_in.get(function, ())
+        return lazy, lazy and _lazy_name(module, module_name, name, caller)
     if (module_name, name) in _package.answers_at_start:
         return True, _package.answers_at_start[module_name, name]
     if imports:
-        return True, _promise(module, module_name, name, caller)
+        return True, _lazy_name(module, module_name, name, caller)
     # The import system asks whether to import a submodule. Whether the name is one, and not
     # something of the module itself, is to be seen when that has been executed.
     return function[1] == "_handle_fromlist" and name != "__all__", None
@@ -264,30 +264,30 @@ def _promise_or_answer(module, name, caller):
 
 # --- names from from-imports
 
-_promised = {}  # module's name -> {name -> Promised}
+_lazy_names = {}  # module's name -> {name -> LazyName}
 _slot = object.__getattribute__
 
 
-def _promise(module, module_name, name, caller):
-    of_module = _promised.setdefault(module_name, {})
+def _lazy_name(module, module_name, name, caller):
+    of_module = _lazy_names.setdefault(module_name, {})
     if name not in of_module:
-        of_module[name] = Promised(module, name)
-    promised = of_module[name]
-    _slot(promised, "_importers").append(caller.f_globals)
-    return promised
+        of_module[name] = LazyName(module, name)
+    lazy = of_module[name]
+    _slot(lazy, "_importers").append(caller.f_globals)
+    return lazy
 
 
-def _real(promised):
-    module, name = _slot(promised, "_module"), _slot(promised, "_name")
+def _real(lazy):
+    module, name = _slot(lazy, "_module"), _slot(lazy, "_name")
     try:
         return getattr(module, name)
     except AttributeError:
         return import_module(f"{module.__name__}.{name}")
 
 
-def _is_kept(promised):
-    module = _slot(promised, "_module")
-    return type(module) is not Postponed or Group.of(names_of(module)["__name__"]).has_begun(
+def _is_executed(lazy):
+    module = _slot(lazy, "_module")
+    return type(module) is not LazyModule or Group.of(names_of(module)["__name__"]).has_begun(
         names_of(module)["__name__"]
     )
 
@@ -297,7 +297,7 @@ def _asked_by_typing():
     return sys._getframe(2).f_globals.get("__name__") in ("typing", "typing_extensions")
 
 
-class Promised:
+class LazyName:
     """Stands for a name of a module that has not been executed."""
 
     __slots__ = ("_module", "_name", "_importers")
@@ -310,7 +310,7 @@ class Promised:
     def __getattribute__(self, name):
         if name == "__mro_entries__":
             return lambda bases: (_real(self),)
-        if _asked_by_typing() and not _is_kept(self):
+        if _asked_by_typing() and not _is_executed(self):
             return _slot(self, name)
         return getattr(_real(self), name)
 
@@ -321,10 +321,10 @@ class Promised:
         delattr(_real(self), name)
 
     def __instancecheck__(self, instance):
-        return _is_kept(self) and isinstance(instance, _real(self))
+        return _is_executed(self) and isinstance(instance, _real(self))
 
     def __subclasscheck__(self, cls):
-        return _is_kept(self) and issubclass(cls, _real(self))
+        return _is_executed(self) and issubclass(cls, _real(self))
 
     def __call__(self, *arguments, **keywords):
         return _real(self)(*arguments, **keywords)
@@ -384,15 +384,15 @@ class Promised:
 
 
 class _Exact(_Module):
-    """Of a module that has been executed: whoever takes a promised name from it gets the real
-    object, and what he calls sees him as its caller."""
+    """Of a module that has been executed: code that takes a lazy name from it gets the real
+    object, and what that code calls sees it as its caller."""
 
     def __getattribute__(self, name):
         value = _Module.__getattribute__(self, name)
-        return _real(value) if type(value) is Promised and not is_starting() else value
+        return _real(value) if type(value) is LazyName and not is_starting() else value
 
 
 def look_after(module):
-    """Of one of Package.exact, which has got promised names, or real ones in their places."""
-    promises = any(type(value) is Promised for value in names_of(module).values())
-    _Module.__setattr__(module, "__class__", _Exact if promises else _Module)
+    """Of one of Package.exact, which has got lazy names, or real objects in their places."""
+    has_lazy = any(type(value) is LazyName for value in names_of(module).values())
+    _Module.__setattr__(module, "__class__", _Exact if has_lazy else _Module)
