@@ -89,6 +89,19 @@ PyObject* lookAtEnviron(PyObject*, PyObject*) {
   Py_RETURN_NONE;
 }
 
+PyObject* holdOthers(PyObject*, PyObject*) {
+  const HostServices* const services = host();
+  PyThreadState* const mine = PyEval_SaveThread();  // one of the others may be about to fork, too
+  services->holdOthersForFork(services->context);
+  PyEval_RestoreThread(mine);
+  Py_RETURN_NONE;
+}
+
+PyObject* letOthersGo(PyObject*, PyObject*) {
+  host()->letOthersGoAfterFork();
+  Py_RETURN_NONE;
+}
+
 // A str as UTF-8; empty, with an exception, where it cannot be.
 std::string_view textOf(PyObject* argument) {
   Py_ssize_t size = 0;
@@ -119,6 +132,9 @@ PyObject* reportBroken(PyObject*, PyObject* argument) {
 PyMethodDef methods[] = {
     {"has_fact", hasFact, METH_O, "Whether an interpreter of this process has made it known."},
     {"publish_fact", publishFact, METH_O, "To all interpreters of this process."},
+    {"hold_others", holdOthers, METH_NOARGS,
+     "Before os.fork(): threads of other interpreters stop where they could lose their GIL."},
+    {"let_others_go", letOthersGo, METH_NOARGS, "After it: they go on."},
     {"look_at_environ", lookAtEnviron, METH_NOARGS,
      "Has posix read the variables as they are now."},
     {"import_token", importTokenObject, METH_NOARGS,

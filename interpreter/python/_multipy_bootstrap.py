@@ -1,7 +1,9 @@
 """What every interpreter runs once, right after it has started."""
 
+import _imp
 import _signal
 import gc
+import posix
 import sys
 
 # As importlib.machinery has them, which is another file to load.
@@ -230,6 +232,24 @@ def reload_environment_as_it_is():
     os._create_environ = look_and_create
 
 
+def hold_others_while_forking():
+    """Other interpreters run no Python while this one forks (src/runtime/interpreter/fork_hold.h).
+
+    Handlers that are registered later, by logging for one, run before this one: they wait for
+    Python's locks while nothing is held. CPython would take the lock of imports after it.
+    """
+
+    def before():
+        _imp.acquire_lock()
+        _multipy_host.hold_others()
+
+    def after_in_parent():
+        _multipy_host.let_others_go()
+        _imp.release_lock()
+
+    posix.register_at_fork(before=before, after_in_parent=after_in_parent, after_in_child=_imp.release_lock)
+
+
 def know_real_paths():
     """os.path.realpath() of a path that is real already, sooner (interpreter/cpython/real_paths.h)."""
     posixpath = sys.modules.get("posixpath")
@@ -279,6 +299,7 @@ def check_standard_library():
 def start(extra_paths):
     leave_signals_alone()
     reload_environment_as_it_is()
+    hold_others_while_forking()
     know_real_paths()
     check_standard_library()
     gates.install()

@@ -121,7 +121,13 @@ struct HostServices {
   /// Calls `work` while no other thread's is called. It throws nothing and runs no Python.
   void (*runExclusive)(void (*work)(void* argument), void* argument);
 
-  // --- forks (interpreter/libc/fork_handlers.h)
+  // --- forks
+  /// Before os.fork(), without this interpreter's GIL, and after it in the process that has been
+  /// forked: no thread of another interpreter runs Python meanwhile. Waits for their GILs, for
+  /// some seconds at most (runtime/interpreter/fork_hold.h).
+  void (*holdOthersForFork)(void* context);
+  void (*letOthersGoAfterFork)();
+  // (interpreter/libc/fork_handlers.h)
   /// Just before this interpreter's thread forks, and after it on both sides: locks of the
   /// host's that the child may come to are this thread's meanwhile. Waits for a library that
   /// is being loaded, but not for ever.

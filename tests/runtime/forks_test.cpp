@@ -5,6 +5,7 @@
 #include <atomic>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "multipy/runtime/deploy.h"
 
@@ -240,6 +241,65 @@ def look_in_children():
 )");
   manager.registerModuleSource("looks", look);
   runBeside(manager, "look_in_children");
+}
+
+// A library that is there once has a lock, which C code takes with the GIL: in plain Python no
+// thread can have it when another one is in os.fork().
+const std::string kLocks = std::string(kForks) + R"(
+library = ctypes.PyDLL(')" MULTIPY_TEST_SHARED_LOCK R"(')
+def look():
+    library.hold_lock(100)
+)";
+constexpr const char* kLooks = R"(
+import ctypes
+library = ctypes.PyDLL(')" MULTIPY_TEST_SHARED_LOCK R"(')
+def look():
+    for _ in range(20):
+        library.hold_lock(2000)
+)";
+
+TEST(Forks, TakeALockThatIsHeldWithTheGilOfAnotherInterpreter) {
+  InterpreterManager manager(2);
+  manager.registerModuleSource("forks", kLocks + "def look_in_children(): fork_and(look)");
+  manager.registerModuleSource("looks", kLooks);
+  runBeside(manager, "look_in_children");
+}
+
+TEST(Forks, OfSeveralInterpretersAtOnceTakeTheirTurns) {
+  InterpreterManager manager(3);
+  manager.registerModuleSource("forks", kLocks + R"(
+def look_in_children():
+    threads = [threading.Thread(target=fork_and, args=(look,)) for _ in range(2)]
+    for thread in threads: thread.start()
+    for thread in threads: thread.join()
+)");
+  std::vector<std::thread> threads;
+  for (const Interpreter& interpreter : manager.allInstances())
+    threads.emplace_back([&interpreter] {
+      auto I = interpreter.acquireSession();
+      EXPECT_NO_THROW(I.global("forks", "look_in_children")({}));
+    });
+  for (std::thread& thread : threads) thread.join();
+}
+
+TEST(Forks, AreNotHeldUpForEverByAThreadThatKeepsItsGil) {
+  InterpreterManager manager(2);
+  manager.registerModuleSource("forks", std::string(kForks) + "def fork(): fork_and(int, forks=1)");
+  const auto I = manager.allInstances()[1].acquireSession();
+  const auto inside = I.enter();
+  std::thread([&] { run(manager, "fork"); }).join();
+}
+
+TEST(Forks, GoOnWhileInterpretersComeAndGo) {
+  InterpreterManager manager(1);
+  manager.registerModuleSource("forks", std::string(kForks) + "def fork(): fork_and(int)");
+  std::atomic<bool> stop{false};
+  std::thread others([&] {
+    while (!stop) InterpreterManager another(2);
+  });
+  for (int time = 0; time < 5; ++time) run(manager, "fork");
+  stop = true;
+  others.join();
 }
 
 }  // namespace

@@ -28,6 +28,7 @@
 #include "process/ownership.h"
 #include "process/signal_handlers.h"
 #include "process/string_pool.h"
+#include "runtime/interpreter/fork_hold.h"
 #include "torch_bridge/python_binding.h"
 #include "torch_bridge/tensors/future_link.h"
 #include "torch_bridge/tensors/tensor_transfer.h"
@@ -209,6 +210,8 @@ int changeSignal(void* context, int number, const struct sigaction* action, stru
 
 bool forgetSignals(void* context) { return process::forgetSignalActions(binding(context).slot()); }
 
+void holdOthers(void* context) { holdOthersForFork(binding(context).slot()); }
+
 // To load torch for the first time takes seconds.
 constexpr std::chrono::seconds kPatienceWithLoading{10};
 constinit thread_local bool hasLoadingLock = false;
@@ -272,6 +275,8 @@ HostBinding::HostBinding(loader::PrivateSpace& space, std::shared_ptr<const Modu
   services_.putVariable = process::putProcessVariable;
   services_.clearVariables = process::clearProcessVariables;
   services_.runExclusive = runExclusive;
+  services_.holdOthersForFork = holdOthers;
+  services_.letOthersGoAfterFork = letOthersGoAfterFork;
   services_.lockForFork = lockForFork;
   services_.unlockAfterFork = unlockAfterFork;
   services_.torchPython = torchPython;

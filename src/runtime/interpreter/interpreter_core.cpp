@@ -136,6 +136,12 @@ InterpreterCore* InterpreterCore::inSlot(InterpreterId slot) noexcept {
   return liveCores[slot].load(std::memory_order_acquire);
 }
 
+std::shared_ptr<InterpreterCore> InterpreterCore::keptInSlot(InterpreterId slot) noexcept {
+  const std::lock_guard lock(liveCoresMutex);
+  InterpreterCore* const here = liveCores[slot].load();
+  return here ? here->shared_from_this() : nullptr;
+}
+
 std::vector<std::shared_ptr<InterpreterCore>> InterpreterCore::live() {
   const std::lock_guard lock(liveCoresMutex);
   std::vector<std::shared_ptr<InterpreterCore>> cores;

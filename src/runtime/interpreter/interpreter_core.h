@@ -36,6 +36,7 @@
 #include "process/interpreter_threads.h"
 #include "process/ownership.h"
 #include "runtime/interpreter/deferred_release.h"
+#include "runtime/interpreter/fork_hold.h"
 #include "runtime/interpreter/host_binding.h"
 #include "runtime/interpreter/interpreter_recipe.h"
 #include "runtime/interpreter/operation_gate.h"
@@ -56,6 +57,8 @@ class InterpreterCore : public std::enable_shared_from_this<InterpreterCore> {
 
   /// The one that lives in `slot` now, or null.
   static InterpreterCore* inSlot(InterpreterId slot) noexcept;
+  /// The same, kept in memory by the caller.
+  static std::shared_ptr<InterpreterCore> keptInSlot(InterpreterId slot) noexcept;
   /// All that live now, by slot.
   static std::vector<std::shared_ptr<InterpreterCore>> live();
 
@@ -96,6 +99,9 @@ class InterpreterCore : public std::enable_shared_from_this<InterpreterCore> {
   /// Clears away what other threads have left behind. With the GIL.
   void clearDeferred() noexcept { deferred_.clear(*api_); }
 
+  /// What it does while another one forks.
+  ForkHold& forkHold() noexcept { return forkHold_; }
+
   // --- references
   /// Does this thread hold this interpreter's GIL?
   bool gilHeldHere() const noexcept;
@@ -129,7 +135,7 @@ class InterpreterCore : public std::enable_shared_from_this<InterpreterCore> {
   void askForClearing() noexcept;
   void clearSoon() noexcept;
 
-  /// Given to the housekeeping thread, which ends before this core does.
+  /// Given to the housekeeping thread, which ends before this core does. (So is forkHold_.)
   struct Clearing final : process::Task {
     explicit Clearing(InterpreterCore& of) noexcept : core(of) {}
     void run() noexcept override { core.clearSoon(); }
@@ -145,6 +151,7 @@ class InterpreterCore : public std::enable_shared_from_this<InterpreterCore> {
   OperationGate gate_;
   DeferredRelease deferred_;
   Clearing clearing_{*this};
+  ForkHold forkHold_{*this};
   std::atomic<bool> clearingAsked_{false};  // clearing_ has been given and has not begun
   bool mustStay_ = false;                   // its libraries: something still refers to them
 
