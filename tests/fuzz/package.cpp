@@ -30,7 +30,8 @@ class ShrinkingFile final : public runtime::PackageBytes {
                    const char* /*what*/) const override {
     if (position >= left_) return 0;
     const std::size_t got = std::min<std::size_t>(n, left_ - position);
-    std::memcpy(buffer, bytes_.data() + position, got);
+    if (got != 0)
+      std::memcpy(buffer, bytes_.data() + position, got);  // else there may be no buffer
     return got;
   }
 
