@@ -8,10 +8,10 @@
 
 #include "multipy/runtime/interpreter_manager.h"
 #include "multipy/runtime/load_balancer.h"
-#include "runtime/call_queue.h"
 #include "runtime/interpreter/gil.h"
 #include "runtime/interpreter/interpreter_core.h"
 #include "runtime/interpreter/interpreter_recipe.h"
+#include "runtime/scheduling/call_queue.h"
 
 namespace multipy::runtime {
 
@@ -53,21 +53,22 @@ class Reservation {
 class Turn {
  public:
   Turn(ManagerState& manager, const CallCost& cost) noexcept
-      : manager_(manager), place_(manager.queue.enter(cost)) {}
+      : manager_(manager), admission_(manager.queue.enter(cost)) {}
   Turn(const Turn&) = delete;
   Turn& operator=(const Turn&) = delete;
-  ~Turn() { manager_.queue.leave(place_); }
+  ~Turn() { manager_.queue.leave(admission_); }
 
   const std::shared_ptr<InterpreterCore>& core() const noexcept {
-    return manager_.cores[place_.where];
+    return manager_.cores[admission_.where];
   }
   Entered::Priority priority() const noexcept {
-    return place_.highPriority ? Entered::Priority::High : Entered::Priority::Normal;
+    return admission_.share == Share::Priority ? Entered::Priority::High
+                                               : Entered::Priority::Normal;
   }
 
  private:
   ManagerState& manager_;
-  const CallQueue::Place place_;
+  const CallQueue::Admission admission_;
 };
 
 }  // namespace multipy::runtime

@@ -12,10 +12,10 @@
 
 #include "abi/interpreter_api.h"
 #include "multipy/runtime/replicated_obj.h"
-#include "runtime/call_cost.h"
 #include "runtime/interpreter/handle_table.h"
 #include "runtime/manager_state.h"
 #include "runtime/packages/package_source.h"
+#include "runtime/scheduling/call_cost.h"
 #include "runtime/session_state.h"
 
 namespace multipy::runtime {

@@ -14,8 +14,8 @@
 
 #include "multipy/runtime/Exception.h"
 #include "multipy/runtime/interpreter_manager.h"
-#include "runtime/call_queue.h"
 #include "runtime/interpreter/interpreter_core.h"
+#include "runtime/scheduling/call_queue.h"
 
 namespace multipy::runtime {
 namespace {
@@ -272,17 +272,17 @@ TEST(CallQueuesPlaces, ACheapCallIsLetInBesideAnExpensiveOneThatCameSecond) {
   cheap.took(std::chrono::microseconds(50));
 
   const auto first = queue.enter(expensive);
-  EXPECT_FALSE(first.highPriority || first.beside);
+  EXPECT_EQ(first.share, Share::Alone);
   const auto second = queue.enter(expensive);
-  EXPECT_TRUE(second.beside && !second.highPriority);
+  EXPECT_EQ(second.share, Share::Beside);
   queue.leave(first);
   const auto third = queue.enter(cheap);
-  EXPECT_TRUE(third.highPriority);
+  EXPECT_EQ(third.share, Share::Priority);
   queue.leave(third);
   queue.leave(second);
   // None is left that could be taken for expensive.
   const auto fourth = queue.enter(expensive);
-  EXPECT_FALSE(fourth.highPriority || fourth.beside);
+  EXPECT_EQ(fourth.share, Share::Alone);
   queue.leave(fourth);
 }
 

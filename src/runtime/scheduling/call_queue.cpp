@@ -1,0 +1,256 @@
+#include "runtime/scheduling/call_queue.h"
+
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+#include "base/cpu_pause.h"
+#include "base/interpreter_id.h"
+#include "process/fork_guard.h"
+#include "process/ownership.h"
+#include "runtime/interpreter/visit.h"
+
+namespace multipy::runtime {
+namespace {
+
+using namespace std::chrono_literals;
+using std::chrono::microseconds;
+
+// How long the first in line sleeps until it looks again. A GIL that has become free
+// wakes no thread.
+constexpr microseconds kShortestSleep{100};
+constexpr microseconds kLongestSleep{800};
+
+// How long it spins once it has been woken since an interpreter becomes free.
+constexpr auto kLongestSpin = 150us;
+
+// Those that run calls have the cores first.
+int spareCores(std::size_t interpreters) {
+  return static_cast<int>(std::thread::hardware_concurrency()) - static_cast<int>(interpreters);
+}
+
+}  // namespace
+
+CallQueue::CallQueue(LoadBalancer& balancer, const Cores& cores)
+    : balancer_(balancer),
+      cores_(cores),
+      costs_(cores.size()),
+      sessions_(std::make_unique<Sessions[]>(cores.size())),
+      spareCores_(spareCores(cores.size())),
+      turns_(cores.size(), spareCores_) {}
+
+// --- waiting
+
+CallQueue::Admission CallQueue::anywhere() noexcept {
+  return {.where = balancer_.acquire(), .share = Share::Beside};
+}
+
+std::optional<CallQueue::Admission> CallQueue::takeFree() noexcept {
+  const int free = balancer_.acquireFree();
+  return free >= 0 ? std::optional(Admission{free}) : std::nullopt;
+}
+
+CallQueue::Admission CallQueue::wait(const CallCost& cost) noexcept {
+  // Called by code that runs in an interpreter: those before it in line may wait for
+  // that very code.
+  if (process::Ownership::entered() != InterpreterId::none()) return anywhere();
+  if (process::inForkedChild()) return anywhere();  // which is refused on entering
+  static constinit std::atomic<std::size_t> calls{0};
+  Seeker seeker{cost, Clock::now(), FreeGilLooks<>(calls.fetch_add(1, std::memory_order_relaxed))};
+  if (const auto found = lookAround(seeker)) return *found;
+
+  Waiter me;
+  std::unique_lock lock(mutex_);
+  // Counted first, then looked: who leaves an interpreter does it the other way round.
+  waiting_.fetch_add(1);
+  if (const auto free = takeFree()) {
+    waiting_.fetch_sub(1);
+    return *free;
+  }
+  line_.add(me);
+
+  std::optional<Admission> admission;
+  while (!admission) {
+    if (me.given >= 0)
+      admission = Admission{me.given};
+    else if (line_.first() == &me)
+      admission = waitAsFirst(me, seeker, lock);
+    else
+      me.wakeUp.wait(lock);
+  }
+  if (me.given < 0) {
+    line_.removeFirst();
+    waiting_.fetch_sub(1);
+  }
+  turns_.given(admission->where, Clock::now());
+  line_.tellFirst();
+  return *admission;
+}
+
+/// With the lock, which is given up meanwhile. Nothing: it has been given one.
+std::optional<CallQueue::Admission> CallQueue::waitAsFirst(
+    Waiter& me, Seeker& seeker, std::unique_lock<std::mutex>& lock) noexcept {
+  auto sleep = kShortestSleep;
+  auto since = Clock::now();
+  std::size_t freedBefore = freed_;
+  while (me.given < 0) {
+    line_.firstIsAwake(true);
+    const bool called = std::exchange(me.called, false);
+    lock.unlock();
+    std::optional<Admission> found;
+    if (called && spareCores_ > 0) found = spinForOne(me);
+    if (!found && me.given < 0) found = lookAround(seeker);
+    lock.lock();
+    if (me.given >= 0) {
+      if (!found) break;
+      lock.unlock();
+      leave(*found);
+      lock.lock();
+      break;
+    }
+    if (found) return found;
+    if (const auto free = takeFree()) return free;
+    const auto now = Clock::now();
+    if (freed_ != freedBefore) {
+      freedBefore = freed_;
+      since = now;
+    } else if (now - since > costs_.patience(balancer_.limit())) {
+      return anywhere();
+    }
+    line_.firstIsAwake(false);
+    me.wakeUp.wait_for(lock, sleep);
+    sleep = std::min(2 * sleep, kLongestSleep);
+  }
+  return std::nullopt;
+}
+
+std::optional<CallQueue::Admission> CallQueue::spinForOne(const Waiter& me) noexcept {
+  const auto end = Clock::now() + kLongestSpin;
+  do {
+    for (int i = 0; i < 32; ++i) {
+      if (me.given.load(std::memory_order_relaxed) >= 0) return std::nullopt;
+      if (const auto free = takeFree()) return free;
+      base::cpuPause();
+    }
+  } while (Clock::now() < end);
+  return std::nullopt;
+}
+
+// --- looking
+
+std::optional<CallQueue::Admission> CallQueue::lookAround(Seeker& seeker) noexcept {
+  if (const auto free = takeFree()) return free;
+  if (const auto found = whereOnlyIdleSessionsAre()) return found;
+  if (const auto found = withPriority(seeker.cost.expected())) return found;
+  std::optional<Admission> found;
+  if (looking_.fetch_add(1) < std::max(spareCores_, 1)) found = whereGilStaysFree(seeker);
+  looking_.fetch_sub(1);
+  return found;
+}
+
+/// One in use by sessions alone, which do nothing just now. One that has been shut down is such
+/// a one, too: the caller will be told.
+std::optional<CallQueue::Admission> CallQueue::whereOnlyIdleSessionsAre() noexcept {
+  for (std::size_t i = 0; i < balancer_.limit(); ++i) {
+    const int where = static_cast<int>(i);
+    const std::size_t sessions = sessions_[i].open.load(std::memory_order_relaxed);
+    if (sessions == 0 || cores_[i]->operationsInside() != 0) continue;
+    if (balancer_.joinIf(where, sessions)) return Admission{where};
+  }
+  return std::nullopt;
+}
+
+std::optional<CallQueue::Admission> CallQueue::withPriority(CallCost::Duration cost) noexcept {
+  for (std::size_t i = 0; i < balancer_.limit(); ++i) {
+    const int where = static_cast<int>(i);
+    if (balancer_.isSetAside(where) || !costs_.claimPriority(where, cost)) continue;
+    balancer_.join(where);
+    return Admission{.where = where, .share = Share::Priority};
+  }
+  return std::nullopt;
+}
+
+/// One look: an interpreter that has been joined, or that has become free meanwhile.
+std::optional<CallQueue::Admission> CallQueue::whereGilStaysFree(Seeker& seeker) noexcept {
+  std::optional<Admission> found;
+  const auto callsInsideWithGilFree = [&](int where) -> std::uint64_t {
+    InterpreterCore& core = *cores_[static_cast<std::size_t>(where)];
+    const Visit visit(core);
+    const bool isFree = visit && !balancer_.isSetAside(where) && core.api().gilIsFree();
+    return isFree ? core.operationsInside() - 1 : 0;
+  };
+  const auto oneIsFree = [&] {
+    found = takeFree();
+    return found.has_value();
+  };
+  const auto join = [&](int where) {
+    const auto waited = Clock::now() - seeker.since;
+    if (!costs_.mayJoin(where, seeker.cost.expected(), waited)) return false;
+    balancer_.join(where);
+    found = Admission{.where = where, .share = Share::Beside};
+    return true;
+  };
+  seeker.looks.look(balancer_.limit(), callsInsideWithGilFree, oneIsFree, join);
+  return found;
+}
+
+// --- leaving
+
+void CallQueue::leave(Admission admission) noexcept {
+  costs_.end(admission.where, admission.share, admission.expected);
+  leave(admission.where,
+        admission.share == Share::Priority ? CallCost::kLeast : admission.expected);
+}
+
+int CallQueue::joinForSession() noexcept {
+  const int where = balancer_.acquire();
+  sessions_[where].open.fetch_add(1, std::memory_order_relaxed);
+  return where;
+}
+
+void CallQueue::leaveSession(int where) noexcept {
+  sessions_[where].open.fetch_sub(1, std::memory_order_relaxed);
+  leave(where, CallCost::Duration::zero());
+}
+
+void CallQueue::leave(int where, CallCost::Duration took) noexcept {
+  if (waiting_.load() != 0) [[unlikely]]
+    return leaveToNext(where, took);
+  balancer_.free(where);
+  if (waiting_.load() == 0) [[likely]]
+    return;
+  // One that came in between has looked before this was free.
+  const std::lock_guard lock(mutex_);
+  line_.callFirst();
+}
+
+/// With the lock: there is one to give it to, and no other user is inside.
+bool CallQueue::mayBeGiven(int where) const {
+  return line_.first() && balancer_.users(where) == 1 && !balancer_.isSetAside(where);
+}
+
+void CallQueue::leaveToNext(int where, CallCost::Duration took) noexcept {
+  if (process::inForkedChild()) return balancer_.free(where);  // no thread waits here
+  const auto now = Clock::now();
+  ReturningThread::left(this, now);
+  const std::lock_guard lock(mutex_);
+  ++freed_;
+  FairTurns::Next next = turns_.next(where, now, took, ReturningThread::cameBack());
+  if (next == FairTurns::Next::First && !mayBeGiven(where)) next = FairTurns::Next::WokenToo;
+  switch (next) {
+    case FairTurns::Next::First:
+      turns_.given(where, now);
+      line_.giveFirst(where);
+      waiting_.fetch_sub(1);
+      return;
+    case FairTurns::Next::WokenToo:
+      balancer_.free(where);
+      line_.callFirst();
+      return;
+    case FairTurns::Next::Anyone:
+      balancer_.free(where);
+      return;
+  }
+}
+
+}  // namespace multipy::runtime
