@@ -10,6 +10,7 @@
 #include "interpreter/cpython/real_paths.h"
 #include "interpreter/cpython/source_lines.h"
 #include "interpreter/libc/environment_variables.h"
+#include "interpreter/libc/once.h"
 
 namespace multipy {
 namespace {
@@ -143,6 +144,10 @@ PyMethodDef methods[] = {
     {"end_import", endImport, METH_O, "It holds none any more; takes the token of before."},
     {"call_before_imports", callBeforeImports, METH_O,
      "Of threads that hold no gate, while others do: with name, globals and level."},
+    {"is_initializing", isInitializing, METH_NOARGS,
+     "Whether this thread runs what C++ initialises once."},
+    {"initializer_waited_for", initializerWaitedFor, METH_O,
+     "The thread that runs the initialiser which a thread waits for, or None."},
     {"report_broken", reportBroken, METH_O, "This interpreter is of no use any more, and why."},
     {"run_on_owner", runOnOwner, METH_O,
      "Calls it in the thread that started this interpreter and will end it."},

@@ -16,6 +16,7 @@
 #include "interpreter/common/host_connection.h"
 #include "interpreter/cpython/gil_priority.h"
 #include "interpreter/cpython/python_heap.h"
+#include "interpreter/libc/once.h"
 
 namespace multipy {
 namespace {
@@ -94,6 +95,7 @@ void finish(bool inChild) {
   unlockPythonHeapAfterFork(inChild);
   unlockPriorityAfterFork(inChild);
   base::ForkLock::giveAllBack(inChild);
+  if (inChild) forgetInitializersOfOthers();
   host()->unlockAfterFork(inChild);
   auto next = registered().oldestAfter(0);
   for (; next && next->number <= lastOfFork; next = registered().oldestAfter(next->number))

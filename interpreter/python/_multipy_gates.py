@@ -22,7 +22,9 @@ Where packages import each other in a circle from two threads, the one that woul
 circle goes on without the gate: it gets what a circular import in one thread gets. A thread
 gives CPython's lock of all imports back while it waits (finders are called with it). A
 thread that was started within an import may pass the gates which that import holds: the
-module that started it may wait for it.
+module that started it may wait for it. A thread that imports in an initialiser of C++
+(std::call_once, a static variable) may be waited for by the import that it waits for; it
+looks from time to time whether that is so, and then goes on without the gate.
 
 Threads: every function with the GIL, from any thread. Nothing waits with the GIL.
 """
@@ -38,7 +40,7 @@ from _frozen_importlib import (
     _ModuleLockManager,
     _resolve_name,
 )
-from _thread import RLock, allocate_lock
+from _thread import RLock, allocate_lock, get_ident
 
 import _frozen_importlib as _bootstrap
 import _multipy_host
@@ -56,12 +58,66 @@ def watch(name, watcher):
     _watched[name] = watcher
 
 
+_has_deadlock_of_importlib = _ModuleLock.has_deadlock
+
+
+def _has_deadlock(lock):
+    """Of a lock that this thread comes to: CPython's search, and one that knows initialisers."""
+    return _has_deadlock_of_importlib(lock) or (
+        _multipy_host.is_initializing() and _waits_for_this_thread(lock.owner)
+    )
+
+
+def _waits_for_this_thread(thread):
+    """Whether a thread does, be it by others, for locks of imports and for initialisers."""
+    me = get_ident()
+    seen = {None}
+    ahead = [thread]
+    while ahead:
+        thread = ahead.pop()
+        if thread == me:
+            return True
+        if thread in seen:
+            continue
+        seen.add(thread)
+        ahead.append(_multipy_host.initializer_waited_for(thread))
+        locks = _bootstrap._blocking_on.get(thread, ())
+        if isinstance(locks, _ModuleLock):  # up to CPython 3.11
+            locks = (locks,)
+        ahead.extend([lock.owner for lock in locks])
+    return False
+
+
+class _Wakeup:
+    """The lock that threads wait at until the holder of a gate leaves. A thread in an initialiser
+    looks whether the holder has come to wait for it."""
+
+    __slots__ = ("_gate", "_lock")
+    _SECONDS = 0.01  # between two looks
+
+    def __init__(self, gate):
+        self._gate = gate
+        self._lock = allocate_lock()
+
+    def acquire(self, blocking=True):
+        if not blocking or not _multipy_host.is_initializing():
+            return self._lock.acquire(blocking)
+        while not self._lock.acquire(True, self._SECONDS):
+            if _waits_for_this_thread(self._gate.owner):
+                raise _DeadlockError(f"deadlock detected by {self._gate!r}")
+        return True
+
+    def release(self):
+        self._lock.release()
+
+
 class _GateLock(_ModuleLock):
     """A module lock that a garbage collection within it may come to again (as all of
     CPython 3.12's may)."""
 
     def __init__(self, name):
         super().__init__(name)
+        self.wakeup = _Wakeup(self)
         if type(self.lock) is type(allocate_lock()):
             self.lock = RLock()
 
@@ -271,6 +327,7 @@ def install():
     for function in (_find_and_load, _lock_unlock_module):
         # What importlib's frames are known by, which do not appear in tracebacks.
         function.__code__ = function.__code__.replace(co_filename="<frozen importlib._bootstrap>")
+    _ModuleLock.has_deadlock = _has_deadlock
     posix.register_at_fork(after_in_child=_stay_in_forked_child)
     _bootstrap._find_and_load = _find_and_load
     _bootstrap._lock_unlock_module = _lock_unlock_module

@@ -67,6 +67,21 @@ class Starting:
         _starting = None
 
 
+class _Executing:
+    """Within it, this thread is executing a group."""
+
+    def __init__(self, thread):
+        self._thread = thread
+
+    def __enter__(self):
+        _executing[self._thread] = _executing.get(self._thread, 0) + 1
+
+    def __exit__(self, *error):
+        _executing[self._thread] -= 1
+        if not _executing[self._thread]:
+            del _executing[self._thread]
+
+
 def is_starting():
     """Whether this thread is, and what it imports may be lazy."""
     me = get_ident()
@@ -122,6 +137,11 @@ class Group:
             try:
                 _execution.acquire()
             except _bootstrap._DeadlockError:
+                # The thread that executes groups waits for this one, which does what that
+                # one would do here.
+                if wanted is not None:
+                    with _Executing(me):
+                        self._execute(wanted)
                 return
             try:
                 if not self.done:
@@ -131,24 +151,21 @@ class Group:
 
     def _execute_all(self, me):
         self.executor = me
-        _executing[me] = _executing.get(me, 0) + 1
         try:
-            _package.before(self.name)
-            for module in self._modules:
-                if names_of(module)["__name__"] not in _package.made_by:
-                    self._execute(module)
-            for module in self._modules:
-                _settle(module)
-            self.done = True
-            _package.after(self.name)
-            for name in _package.exact:
-                if type(sys.modules.get(name)) is _Exact:
-                    look_after(sys.modules[name])
+            with _Executing(me):
+                _package.before(self.name)
+                for module in self._modules:
+                    if names_of(module)["__name__"] not in _package.made_by:
+                        self._execute(module)
+                for module in self._modules:
+                    _settle(module)
+                self.done = True
+                _package.after(self.name)
+                for name in _package.exact:
+                    if type(sys.modules.get(name)) is _Exact:
+                        look_after(sys.modules[name])
         finally:
             self.executor = None
-            _executing[me] -= 1
-            if not _executing[me]:
-                del _executing[me]
 
     def _execute(self, module):
         names = names_of(module)
