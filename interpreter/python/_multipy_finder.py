@@ -37,7 +37,7 @@ class Package:
     answers_in = {}  # function -> {name -> what it gets for it}, after the start, too
     exact = ()  # modules whose lazy names call what looks at its caller's frame
     further = ()  # modules that plain Python's start comes to by lazy modules
-    needs = {}  # module -> those that it take to be there, by lazy modules
+    needs = {}  # module -> those that it takes to be there, by lazy modules
 
     def started(self):
         """Runs when the package has been executed, in the thread that did it."""

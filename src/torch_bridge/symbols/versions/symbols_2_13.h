@@ -27,9 +27,6 @@ inline constexpr const char* kLibraryDefineWithKernel =
 inline constexpr const char* kHooksRegistry = "_ZN3c104impl26PyInterpreterHooksRegistryB5cxx11Ev";
 inline constexpr const char* kCustomClass =
     "_ZN5torch6detail10class_baseC2ERK" MULTIPY_STRING "S9_S7_RKSt9type_infoSC_";
-inline constexpr const char* kCustomClassMethod =
-    "_ZN5torch25registerCustomClassMethodESt10unique_ptrINS_3jit8FunctionESt14default_"
-    "deleteIS2_EE";
 inline constexpr const char* kRegisterOpaqueType =
     "_ZN5torch3jit18registerOpaqueTypeERK" MULTIPY_STRING;
 inline constexpr const char* kUnregisterOpaqueType =

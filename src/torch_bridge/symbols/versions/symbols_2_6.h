@@ -22,9 +22,6 @@ inline constexpr const char* kHooksRegistry = nullptr;
 inline constexpr const char* kCustomClass =
     "_ZN5torch6detail10class_baseC2ERK" MULTIPY_STRING MULTIPY_BY_STRING("S9_S7_RKSt9type_infoSC_",
                                                                          "S3_SsRKSt9type_infoS6_");
-inline constexpr const char* kCustomClassMethod =
-    "_ZN5torch25registerCustomClassMethodESt10unique_ptrINS_3jit8FunctionESt14default_"
-    "deleteIS2_EE";
 inline constexpr const char* kRegisterOpaqueType = nullptr;
 inline constexpr const char* kUnregisterOpaqueType = nullptr;
 inline constexpr const char* kCompiledAutograd =
