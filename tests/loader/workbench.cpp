@@ -63,37 +63,6 @@ EXPORT int multipy_execvp(const char* file, char* const* words) { return execvp(
 EXPORT char* multipy_secure_getenv(const char* name) { return secure_getenv(name); }
 EXPORT int multipy_putenv(char* entry) { return putenv(entry); }
 EXPORT int multipy_clearenv(void) { return clearenv(); }
-// Not called in these tests.
-EXPORT void multipy_execl(void) { abort(); }
-EXPORT void multipy_execlp(void) { abort(); }
-EXPORT void multipy_localtime(void) { abort(); }
-EXPORT void multipy_gmtime(void) { abort(); }
-EXPORT void multipy_asctime(void) { abort(); }
-EXPORT void multipy_ctime(void) { abort(); }
-EXPORT void multipy_strtok(void) { abort(); }
-EXPORT void multipy_getpwnam(void) { abort(); }
-EXPORT void multipy_getpwuid(void) { abort(); }
-EXPORT void multipy_setpwent(void) { abort(); }
-EXPORT void multipy_getpwent(void) { abort(); }
-EXPORT void multipy_endpwent(void) { abort(); }
-EXPORT void multipy_getgrnam(void) { abort(); }
-EXPORT void multipy_getgrgid(void) { abort(); }
-EXPORT void multipy_setgrent(void) { abort(); }
-EXPORT void multipy_getgrent(void) { abort(); }
-EXPORT void multipy_endgrent(void) { abort(); }
-EXPORT void multipy_getservbyname(void) { abort(); }
-EXPORT void multipy_getservbyport(void) { abort(); }
-EXPORT void multipy_getprotobyname(void) { abort(); }
-EXPORT void multipy_getprotobynumber(void) { abort(); }
-EXPORT void multipy_gethostbyname(void) { abort(); }
-EXPORT void multipy_gethostbyaddr(void) { abort(); }
-EXPORT void multipy_getmntent(void) { abort(); }
-EXPORT void multipy_setutent(void) { abort(); }
-EXPORT void multipy_getutent(void) { abort(); }
-EXPORT void multipy_endutent(void) { abort(); }
-EXPORT void multipy_setutxent(void) { abort(); }
-EXPORT void multipy_getutxent(void) { abort(); }
-EXPORT void multipy_endutxent(void) { abort(); }
 EXPORT int multipy_system(const char* command) { return system(command); }
 int __cxa_atexit(void (*)(void*), void*, void*);
 void __cxa_finalize(void*);
@@ -118,11 +87,31 @@ EXPORT int multipy_sigaction(int number, const struct sigaction* action, struct 
   return sigaction(number, action, old);
 }
 EXPORT void (*multipy_signal(int number, void (*handler)(int)))(int) { return signal(number, handler); }
-// std::thread's is not called in these tests.
-EXPORT void multipy__ZNSt6thread15_M_start_threadESt10unique_ptrINS_6_StateESt14default_deleteIS1_EEPFvvE(void) {
-  abort();
+EXPORT int multipy_pthread_once(pthread_once_t* once, void (*initialize)(void)) {
+  return pthread_once(once, initialize);
 }
+int __cxa_guard_acquire(void*);
+void __cxa_guard_release(void*);
+void __cxa_guard_abort(void*);
+EXPORT int multipy___cxa_guard_acquire(void* guard) { return __cxa_guard_acquire(guard); }
+EXPORT void multipy___cxa_guard_release(void* guard) { __cxa_guard_release(guard); }
+EXPORT void multipy___cxa_guard_abort(void* guard) { __cxa_guard_abort(guard); }
 )";
+
+// With what else private libraries call in place of a C function, which these tests do not call.
+std::string standInSource() {
+  std::string source = kStandIn;
+#define MULTIPY_FOR_LIBPYTHON(name)
+#define MULTIPY_FOR_PRIVATE_LIBRARIES(name) #name,
+#define MULTIPY_FOR_BOTH(name) #name,
+#define MULTIPY_C_FUNCTION(name, callers) MULTIPY_FOR_##callers(name)
+  for (const std::string name : {
+#include "loader/c_functions.def"
+       })
+    if (const std::string ours = "multipy_" + name + "("; source.find(ours) == source.npos)
+      source += "EXPORT void " + ours + "void) { abort(); }\n";
+  return source;
+}
 
 struct Services {
   void* space;
@@ -208,7 +197,7 @@ std::filesystem::path Workbench::build(const std::string& name, const std::strin
 
 const std::vector<std::byte>& Workbench::standIn() const {
   static const std::vector<std::byte> bytes = [this] {
-    return readBytes(build("stand-in/libinterpreter.so", kStandIn,
+    return readBytes(build("stand-in/libinterpreter.so", standInSource(),
                            "-fvisibility=hidden -Wl,-Bsymbolic -Wl,-soname,libinterpreter.so"));
   }();
   return bytes;
