@@ -82,7 +82,7 @@ def main(folder: pathlib.Path, heavy_megabytes: int, aot: list[str]) -> None:
         "pipeline": classifier(),
         "heavy": small.Heavy(heavy_megabytes),
         "cheap": small.Spin(50),
-        "dear": small.Spin(5000),
+        "expensive": small.Spin(5000),
     }
     for name, model in {**{name: pair[0] for name, pair in scripted.items()}, **others}.items():
         save(model.eval().requires_grad_(False), folder / f"{name}.pt")

@@ -75,31 +75,31 @@ def _compare(plan, results: Results, ours, theirs, model: str) -> None:
 
 
 def mix(plan, results: Results) -> None:
-    """A cheap and a dear model, costs 100:1, each at a quarter of what N interpreters can
-    do: both in one pool, and the cheap one in a pool of its own beside the dear one's."""
+    """A cheap and an expensive model, costs 100:1, each at a quarter of what N interpreters can
+    do: both in one pool, and the cheap one in a pool of its own beside the expensive one's."""
     n = max(2, plan.interpreters)
-    seconds = 3 * plan.open_seconds  # else the dear ones are too few
+    seconds = 3 * plan.open_seconds  # else the expensive ones are too few
     with multipy(plan) as program:
         for pool in ("shared", "own"):
             program.ask("pool", pool, n)
-            for model in ("cheap", "dear"):
+            for model in ("cheap", "expensive"):
                 program.ask("load", pool, model, plan.models / f"{model}.pt", "tensor:1x64")
         arrangements = {
             "multipy, one pool": ("shared", n),
-            "multipy, one pool, the dear on one thread less": ("shared", n - 1),
+            "multipy, one pool, the expensive on one thread less": ("shared", n - 1),
             "multipy, a pool for each": ("own", n),
         }
         for repeat in range(plan.repeats):
             plan.say(f"two models, repeat {repeat + 1} of {plan.repeats}")
             rates = {}
-            for model in ("cheap", "dear"):
+            for model in ("cheap", "expensive"):
                 rates[model] = n / 4 * program.ask("throughput", f"shared/{model}", 1, plan.seconds)
-            results.add(Key("mix_cost_ratio", "multipy", "dear / cheap", 1, 1, "x"), rates["cheap"] / rates["dear"])
-            for name, (cheap_in, dear_threads) in arrangements.items():
+            results.add(Key("mix_cost_ratio", "multipy", "expensive / cheap", 1, 1, "x"), rates["cheap"] / rates["expensive"])
+            for name, (cheap_in, expensive_threads) in arrangements.items():
                 cheap = (f"{cheap_in}/cheap", n, rates["cheap"])
-                dear = ("shared/dear", dear_threads, rates["dear"])
-                answer = program.ask_for_many("mix", *cheap, *dear, seconds, repeat)
-                for i, model in enumerate(("cheap", "dear")):
+                expensive = ("shared/expensive", expensive_threads, rates["expensive"])
+                answer = program.ask_for_many("mix", *cheap, *expensive, seconds, repeat)
+                for i, model in enumerate(("cheap", "expensive")):
                     for j, part in enumerate(PARTS):
                         results.add(Key(f"mix_{part}_us", name, model, n, n, "us"), answer[4 * i + j])
     private = Key("mix_p99_us", "multipy, a pool for each", "cheap", n, n, "us")
