@@ -14,7 +14,11 @@
 #   multipy_add_interpreter_room(<room> [USES room...] SOURCES a.cpp...)
 #
 # does the same for the rooms of libinterpreter.so, which are compiled as one library.
+#
+# The target `rooms` compiles all of them and links nothing.
 include_guard(GLOBAL)
+
+add_custom_target(rooms)
 
 # What both have in common: `torch` is ON or not, `rest` is what no keyword took.
 function(multipy_declare_room room torch uses rest)
@@ -46,6 +50,7 @@ function(multipy_add_room room)
   if(arg_SOURCES)
     add_library(${target} STATIC ${arg_SOURCES})
     set_property(GLOBAL APPEND PROPERTY multipy_room_targets ${target})
+    add_dependencies(rooms ${target})
     set(scope PUBLIC)
   else()
     add_library(${target} INTERFACE)
@@ -63,4 +68,5 @@ function(multipy_add_interpreter_room room)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "USES;SOURCES")
   multipy_declare_room(${room} ON "${arg_USES}" "${arg_UNPARSED_ARGUMENTS}")
   target_sources(interpreter_code PRIVATE ${arg_SOURCES})
+  add_dependencies(rooms interpreter_code)
 endfunction()

@@ -5,9 +5,9 @@
 
 namespace multipy {
 
-/// The module `name` of ours, executed once, as a new reference; null with a
-/// Python error. Not found by `import` of others unless already in sys.modules.
-PyObject* ourModule(const char* name);
+/// The module `name` of ours, executed once; null with a Python error. Not found by `import` of
+/// others unless already in sys.modules.
+Reference ourModule(const char* name);
 
 /// `ourModule(module).function(...)`, borrowed and kept for the interpreter's life.
 PyObject* ourFunction(const char* module, const char* function);

@@ -1,5 +1,6 @@
-// An owned reference to a Python object. A raw PyObject* in this folder is
-// always a borrowed one, or is named "new" where the C API says so.
+// An owned reference to a Python object. A raw PyObject* is a borrowed one, but for results of the
+// C API's functions that say otherwise, which go into a Reference at once, and of functions that
+// CPython calls.
 //
 // Threads: only with this interpreter's GIL.
 #pragma once
@@ -7,15 +8,20 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
+#include <cstddef>
 #include <utility>
+
+#include "abi/references.h"
 
 namespace multipy {
 
 class Reference {
  public:
   Reference() = default;
+  Reference(std::nullptr_t) {}
   /// Takes over a new reference (may be null: an error is set).
   static Reference take(PyObject* newReference) { return Reference(newReference); }
+  static Reference take(NewReference given) { return Reference(given.release()); }
   static Reference borrow(PyObject* borrowed) {
     Py_XINCREF(borrowed);
     return Reference(borrowed);
@@ -31,6 +37,8 @@ class Reference {
 
   PyObject* get() const { return object_; }
   PyObject* release() { return std::exchange(object_, nullptr); }
+  /// For the host.
+  NewReference give() { return NewReference(release()); }
   explicit operator bool() const { return object_ != nullptr; }
 
  private:

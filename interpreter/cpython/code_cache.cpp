@@ -93,13 +93,13 @@ std::optional<std::string> keyOf(std::string_view text, PyObject* filename, int 
   return {};
 }
 
-/// New reference; null, and an exception, where there was not enough memory.
-PyObject* unpack(std::string_view kept, PyCompilerFlags& flags) {
+/// Null, and an exception, where there was not enough memory.
+Reference unpack(std::string_view kept, PyCompilerFlags& flags) {
   int flagsAfter;
   std::memcpy(&flagsAfter, kept.data(), sizeof flagsAfter);
   kept.remove_prefix(sizeof flagsAfter);
   const auto size = static_cast<Py_ssize_t>(kept.size());
-  PyObject* code = PyMarshal_ReadObjectFromString(kept.data(), size);
+  auto code = Reference::take(PyMarshal_ReadObjectFromString(kept.data(), size));
   if (code) flags.cf_flags = flagsAfter;
   return code;
 }
@@ -114,16 +114,18 @@ void keep(const std::string& key, PyObject* code, const PyCompilerFlags& flags) 
 } catch (const std::bad_alloc&) {  // then not
 }
 
-/// What Py_CompileStringObject does, for a text that has a key. New reference.
-PyObject* compile(const std::string& key, const char* text, PyObject* filename, int start,
+/// What Py_CompileStringObject does, for a text that has a key.
+Reference compile(const std::string& key, const char* text, PyObject* filename, int start,
                   PyCompilerFlags& flags, int optimize) {
   std::string kept;
   if (host()->findCompiled(key, kept)) {
-    return PySys_Audit("compile", "yO", text, filename) < 0 ? nullptr : unpack(kept, flags);
+    if (PySys_Audit("compile", "yO", text, filename) < 0) return nullptr;
+    return unpack(kept, flags);
   }
   const uint64_t before = warnings;
-  PyObject* code = __real_Pz_CompileStringObject(text, filename, start, &flags, optimize);
-  if (code && warnings == before && !hasLongNumber(text)) keep(key, code, flags);
+  auto code =
+      Reference::take(__real_Pz_CompileStringObject(text, filename, start, &flags, optimize));
+  if (code && warnings == before && !hasLongNumber(text)) keep(key, code.get(), flags);
   return code;
 }
 
@@ -137,7 +139,7 @@ extern "C" {
 PyObject* __wrap_Pz_CompileStringObject(const char* text, PyObject* filename, int start,
                                         PyCompilerFlags* flags, int optimize) {
   const auto key = keyOf(text, filename, start, flags, optimize);
-  return key ? compile(*key, text, filename, start, *flags, optimize)
+  return key ? compile(*key, text, filename, start, *flags, optimize).release()
              : __real_Pz_CompileStringObject(text, filename, start, flags, optimize);
 }
 
@@ -151,7 +153,7 @@ PyObject* __wrap_PzRun_StringFlags(const char* text, int start, PyObject* global
   if (!filename) return nullptr;
   const auto key = keyOf(text, filename.get(), start, flags, -1);
   if (!key) return __real_PzRun_StringFlags(text, start, globals, locals, flags);
-  const Reference code = Reference::take(compile(*key, text, filename.get(), start, *flags, -1));
+  const Reference code = compile(*key, text, filename.get(), start, *flags, -1);
   if (!code || PySys_Audit("exec", "O", code.get()) < 0) return nullptr;
   return PyEval_EvalCode(code.get(), globals, locals);
 }

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "base/cpu_pause.h"
+#include "base/mutex.h"
 #include "base/never_destroyed.h"
 #include "interpreter/cpython/gil_state.h"
 
@@ -32,8 +33,8 @@ constinit std::atomic<PyThreadState*> withPriority{nullptr};
 constinit std::atomic<unsigned long> usualInterval{0};
 
 struct Ended {
-  std::mutex mutex;
-  std::condition_variable changed;
+  base::Mutex mutex;
+  base::Condition changed;
 };
 
 Ended& ended() { return base::neverDestroyed<Ended>(); }
@@ -48,7 +49,7 @@ void setIntervalBack() {
 
 void takeSoon(PyThreadState* mine) {
   {
-    const std::lock_guard lock(ended().mutex);
+    const base::Lock lock(ended().mutex);
     usualInterval.store(multipySetSwitchInterval(kInterval));
   }
   multipyPythonsRestoreThread(mine);
@@ -72,8 +73,11 @@ bool spinUntilNoneHas() {
 
 void letPass() {
   if (spinUntilNoneHas()) return;
-  std::unique_lock lock(ended().mutex);
-  ended().changed.wait_for(lock, kLongestWait, noneHasPriority);
+  const auto end = std::chrono::steady_clock::now() + kLongestWait;
+  Ended& priority = ended();
+  const base::Lock lock(priority.mutex);
+  while (!noneHasPriority() && priority.changed.waitUntil(priority.mutex, end)) {
+  }
 }
 
 }  // namespace
@@ -88,15 +92,15 @@ void takeGilWithPriority(PyThreadState* mine) {
 void giveUpGilWithPriority() {
   PyEval_SaveThread();
   {
-    const std::lock_guard lock(ended().mutex);
+    const base::Lock lock(ended().mutex);
     withPriority.store(nullptr);
   }
-  ended().changed.notify_all();
+  ended().changed.notifyAll();
 }
 
-void lockPriorityForFork() { ended().mutex.lock(); }
+void lockPriorityForFork() MULTIPY_NO_THREAD_SAFETY_ANALYSIS { ended().mutex.lock(); }
 
-void unlockPriorityAfterFork(bool inChild) {
+void unlockPriorityAfterFork(bool inChild) MULTIPY_NO_THREAD_SAFETY_ANALYSIS {
   if (!inChild) return ended().mutex.unlock();
   withPriority.store(nullptr);
   // The threads that wait there are not in the child, but are counted: the first

@@ -7,6 +7,8 @@
 #include <bit>
 #include <cstring>
 
+#include "base/mutex.h"
+
 namespace multipy {
 
 // A block is its header and what follows. `size` counts the whole block and is
@@ -91,7 +93,7 @@ std::size_t Heap::blockSizeFor(std::size_t request) {
 }
 
 void Heap::adopt(void* begin, std::size_t size) {
-  std::lock_guard lock(mutex_);
+  const base::Lock lock(mutex_);
   begin_ = static_cast<char*>(begin);
   end_ = begin_ + size;
   blocksEnd_ = begin_;
@@ -222,14 +224,14 @@ void Heap::giveBackFreeNowAndThen() {
 }
 
 void Heap::giveBackFree() {
-  std::lock_guard lock(mutex_);
+  const base::Lock lock(mutex_);
   giveBackAllFree();
 }
 
 void* Heap::allocate(std::size_t request) {
   if (request > kLargestRequest) return nullptr;
   const std::size_t size = blockSizeFor(request);
-  std::lock_guard lock(mutex_);
+  const base::Lock lock(mutex_);
   Block* block = find(size);
   if (!block) {
     if (!grow(size * 17 / 16)) return nullptr;  // find() rounds up by at most 1/16
@@ -249,7 +251,7 @@ void* Heap::allocateZeroed(std::size_t count, std::size_t size) {
 
 void Heap::free(void* payload) {
   if (!payload) return;
-  std::lock_guard lock(mutex_);
+  const base::Lock lock(mutex_);
   if (!begin_) return;  // after releaseAll(): static destructors of CPython's neighbours
   Block* block = Block::of(payload);
   const bool large = block->size() >= kGiveBack;
@@ -263,7 +265,7 @@ void* Heap::reallocate(void* payload, std::size_t request) {
   const std::size_t size = blockSizeFor(request);
   std::size_t old;
   {
-    std::lock_guard lock(mutex_);
+    const base::Lock lock(mutex_);
     Block* block = Block::of(payload);
     old = block->size() - kHeader;
     Block* after = block->after();
@@ -286,7 +288,7 @@ void* Heap::reallocate(void* payload, std::size_t request) {
 }
 
 void* Heap::allocateArena(std::size_t size) {
-  std::lock_guard lock(mutex_);
+  const base::Lock lock(mutex_);
   for (FreeArena** place = &freeArenas_; *place; place = &(*place)->next) {
     if ((*place)->size != size) continue;
     FreeArena* const arena = *place;
@@ -302,14 +304,14 @@ void* Heap::allocateArena(std::size_t size) {
 }
 
 void Heap::freeArena(void* arena, std::size_t size) {
-  std::lock_guard lock(mutex_);
+  const base::Lock lock(mutex_);
   if (!begin_) return;
   freeArenas_ = new (arena) FreeArena{freeArenas_, size};
   giveBackFreeNowAndThen();
 }
 
 void Heap::releaseAll() {
-  std::lock_guard lock(mutex_);
+  const base::Lock lock(mutex_);
   const auto giveBack = [](char* from, char* to) {
     if (to == from) return;
     madvise(from, to - from, MADV_DONTNEED);
@@ -326,7 +328,7 @@ void Heap::releaseAll() {
 }
 
 Heap::Usage Heap::usage() {
-  std::lock_guard lock(mutex_);
+  const base::Lock lock(mutex_);
   if (!begin_) return {0, 0, 0};
   return {used_, static_cast<std::size_t>(blocksEnd_ - begin_),
           static_cast<std::size_t>(end_ - arenasBegin_)};

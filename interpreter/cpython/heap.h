@@ -25,8 +25,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 #include <new>
+
+#include "base/mutex.h"
 
 namespace multipy {
 
@@ -58,10 +59,10 @@ class Heap {
   /// allocated here may be touched afterwards; free() of it is ignored.
   void releaseAll();
 
-  void lockForFork() { mutex_.lock(); }
-  void unlockAfterFork(bool inChild) {
+  void lockForFork() MULTIPY_ACQUIRE(mutex_) { mutex_.lock(); }
+  void unlockAfterFork(bool inChild) MULTIPY_RELEASE(mutex_) MULTIPY_NO_THREAD_SAFETY_ANALYSIS {
     if (inChild)
-      new (&mutex_) std::mutex;
+      new (&mutex_) base::Mutex;
     else
       mutex_.unlock();
   }
@@ -86,27 +87,28 @@ class Heap {
   static Level levelOf(std::size_t size);
   static Level levelThatFits(std::size_t size);
 
-  Block* find(std::size_t size);
-  void insert(Block* block);
-  void remove(Block* block);
-  bool grow(std::size_t atLeast);
-  void* use(Block* block, std::size_t size);
-  void trim(Block* block, std::size_t size);
-  Block* release(Block* block);
+  Block* find(std::size_t size) MULTIPY_REQUIRES(mutex_);
+  void insert(Block* block) MULTIPY_REQUIRES(mutex_);
+  void remove(Block* block) MULTIPY_REQUIRES(mutex_);
+  bool grow(std::size_t atLeast) MULTIPY_REQUIRES(mutex_);
+  void* use(Block* block, std::size_t size) MULTIPY_REQUIRES(mutex_);
+  void trim(Block* block, std::size_t size) MULTIPY_REQUIRES(mutex_);
+  Block* release(Block* block) MULTIPY_REQUIRES(mutex_);
   void giveBackPages(Block* block);
-  void giveBackAllFree();
-  void giveBackFreeNowAndThen();
+  void giveBackAllFree() MULTIPY_REQUIRES(mutex_);
+  void giveBackFreeNowAndThen() MULTIPY_REQUIRES(mutex_);
   static std::size_t blockSizeFor(std::size_t request);
 
-  std::mutex mutex_;
-  char* begin_ = nullptr;
-  char* end_ = nullptr;
-  char* blocksEnd_ = nullptr;    // first byte that is not mapped for blocks
-  char* arenasBegin_ = nullptr;  // last byte that is, for arenas
-  std::size_t used_ = 0;
-  std::int64_t givenBackAt_ = 0;  // when pages of free pieces were last given back, in seconds
-  uint64_t firstLevelMap_ = 0;
-  std::array<uint32_t, kFirstLevels> secondLevelMap_{};
+  base::Mutex mutex_;
+  char* begin_ MULTIPY_GUARDED_BY(mutex_) = nullptr;
+  char* end_ MULTIPY_GUARDED_BY(mutex_) = nullptr;
+  char* blocksEnd_ MULTIPY_GUARDED_BY(mutex_) = nullptr;    // first byte not mapped for blocks
+  char* arenasBegin_ MULTIPY_GUARDED_BY(mutex_) = nullptr;  // first byte mapped for arenas
+  std::size_t used_ MULTIPY_GUARDED_BY(mutex_) = 0;
+  // When pages of free pieces were last given back, in seconds.
+  std::int64_t givenBackAt_ MULTIPY_GUARDED_BY(mutex_) = 0;
+  uint64_t firstLevelMap_ MULTIPY_GUARDED_BY(mutex_) = 0;
+  std::array<uint32_t, kFirstLevels> secondLevelMap_ MULTIPY_GUARDED_BY(mutex_){};
   std::array<std::array<Block*, kSecondLevels>, kFirstLevels> free_{};
   // Lies in the arena itself: to free one takes no memory.
   struct FreeArena {

@@ -19,7 +19,7 @@ extern "C" int multipyPythonsAddPendingCall(int (*call)(void*), void* argument);
 namespace multipy {
 namespace {
 
-// The owner has been asked and has not begun yet: one errand does all that is pending.
+// The owner has been asked and has not begun yet: one task does all that is pending.
 constinit std::atomic<bool> asked{false};
 
 void makePendingCalls(void*) {

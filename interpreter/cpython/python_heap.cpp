@@ -58,7 +58,9 @@ bool liesInPythonHeap(const void* block) {
 
 void releasePythonHeap() { heap().releaseAll(); }
 
-void lockPythonHeapForFork() { heap().lockForFork(); }
-void unlockPythonHeapAfterFork(bool inChild) { heap().unlockAfterFork(inChild); }
+void lockPythonHeapForFork() MULTIPY_NO_THREAD_SAFETY_ANALYSIS { heap().lockForFork(); }
+void unlockPythonHeapAfterFork(bool inChild) MULTIPY_NO_THREAD_SAFETY_ANALYSIS {
+  heap().unlockAfterFork(inChild);
+}
 
 }  // namespace multipy

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "interpreter/common/host_connection.h"
+#include "interpreter/common/reference.h"
 #include "interpreter/cpython/python_heap.h"
 
 namespace multipy {
@@ -29,8 +30,8 @@ bool bothArePymalloc() {
   return !objects.ctx && !memory.ctx && objects.free == memory.free;
 }
 
-// New reference, or null without an exception.
-PyObject* withTextOutside(PyObject* compact) {
+// Null without an exception where it is not to be had.
+Reference withTextOutside(PyObject* compact) {
   const Py_ssize_t length = PyUnicode_GET_LENGTH(compact);
   if (!bothArePymalloc()) return nullptr;
   auto* const text = static_cast<PyUnicodeObject*>(PyObject_Malloc(sizeof(PyUnicodeObject)));
@@ -58,7 +59,7 @@ PyObject* withTextOutside(PyObject* compact) {
   text->_base.utf8_length = length;
   ascii.hash = -1;
   PyObject_Hash(object);  // sets it
-  return object;
+  return Reference::take(object);
 }
 
 }  // namespace
@@ -69,8 +70,8 @@ void multipy_share_texts(PyObject* constants) {
   for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(constants); ++i) {
     PyObject* const constant = PyTuple_GET_ITEM(constants, i);
     if (!multipy::canBeShared(constant)) continue;
-    if (PyObject* const outside = multipy::withTextOutside(constant)) {
-      PyTuple_SET_ITEM(constants, i, outside);
+    if (multipy::Reference outside = multipy::withTextOutside(constant)) {
+      PyTuple_SET_ITEM(constants, i, outside.release());
       Py_DECREF(constant);
     }
   }

@@ -50,8 +50,10 @@ void discardThreadState(void* given) {
   PyThreadState_Delete(state);
 }
 
-void incref(Handle object) { Py_INCREF(object); }
-void decref(Handle object) { Py_DECREF(object); }
+NewReference newReference(BorrowedReference object) {
+  return Reference::borrow(object.get()).give();
+}
+void giveUp(NewReference object) { const auto given = Reference::take(std::move(object)); }
 
 // One that takes C++'s memory: where that is lacking, no Python error is left behind, which
 // the next one to enter would find.
@@ -71,15 +73,13 @@ struct NoErrorLeft<function> {
 template <auto function>
 constexpr auto guarded = &NoErrorLeft<function>::call;
 
-constexpr InterpreterApi api = {
-    .version = kInterpreterApiVersion,
+constexpr InterpreterApi::WithoutGil withoutGil = {
     .attach = attach,
     .initialize = initializeInterpreter,
     .finalize = finalizeInterpreter,
     .liveThreads = liveThreads,
     .runExitFunctions = runExitFunctions,
     .close = closeInterpreter,
-    .collectStacks = guarded<collectStacks>,
     .writeStacks = writeStacks,
     .threadState = threadState,
     .newThreadState = newThreadState,
@@ -89,23 +89,30 @@ constexpr InterpreterApi api = {
     .gilIsFree = gilIsFree,
     .acquireWithPriority = acquireWithPriority,
     .releaseWithPriority = giveUpGilWithPriority,
+};
+
+constexpr InterpreterApi::WithGil withGil = {
+    .collectStacks = guarded<collectStacks>,
     .discardThreadState = discardThreadState,
+    .newReference = newReference,
+    .giveUp = giveUp,
     .global = guarded<globalObject>,
     .fromIValue = guarded<objectFromIValue>,
-    .toIValue = guarded<fromPython>,
+    .toIValue = guarded<objectToIValue>,
     .call = guarded<callObject>,
     .callIValues = guarded<callWithIValues>,
     .callToIValue = guarded<callToIValue>,
     .attr = guarded<objectAttribute>,
     .hasattr = guarded<objectHasAttribute>,
-    .incref = incref,
-    .decref = decref,
     .pickle = guarded<pickleObject>,
     .unpickle = guarded<unpickleObject>,
     .openPackage = guarded<openPackage>,
     .loadPickle = guarded<loadPackagedPickle>,
     .argumentNames = guarded<argumentNames>,
 };
+
+constexpr InterpreterApi api = {
+    .version = kInterpreterApiVersion, .withoutGil = &withoutGil, .withGil = &withGil};
 
 }  // namespace
 }  // namespace multipy

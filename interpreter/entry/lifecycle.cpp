@@ -98,9 +98,9 @@ PyStatus start(const InterpreterConfig& given) {
 
 bool makeSlim() {
   // Each imports those before it.
-  const auto lazy = Reference::take(ourModule("_multipy_lazy_modules"));
-  const auto finder = Reference::take(lazy ? ourModule("_multipy_finder") : nullptr);
-  const auto slim = Reference::take(finder ? ourModule("_multipy_slim") : nullptr);
+  const Reference lazy = ourModule("_multipy_lazy_modules");
+  const Reference finder = lazy ? ourModule("_multipy_finder") : nullptr;
+  const Reference slim = finder ? ourModule("_multipy_slim") : nullptr;
   return Reference::take(slim ? PyObject_CallMethod(slim.get(), "install", nullptr) : nullptr)
              .get() != nullptr;
 }
@@ -112,13 +112,13 @@ bool runBootstrap(const InterpreterConfig& config, Failure& failure) {
     const auto text = Reference::take(PyUnicode_DecodeFSDefault(path.c_str()));
     if (!paths || !text || PyList_Append(paths.get(), text.get()) != 0) break;
   }
-  const auto output = Reference::take(
-      config.ownOutput && !PyErr_Occurred() ? ourModule("_multipy_output") : nullptr);
+  const Reference output =
+      config.ownOutput && !PyErr_Occurred() ? ourModule("_multipy_output") : nullptr;
   const auto replaced = Reference::take(
       output ? PyObject_CallMethod(output.get(), "replace_streams", nullptr) : nullptr);
   // (The first of ours that are imported by others of ours.)
-  const auto gates = Reference::take(PyErr_Occurred() ? nullptr : ourModule("_multipy_gates"));
-  const auto bootstrap = Reference::take(gates ? ourModule("_multipy_bootstrap") : nullptr);
+  const Reference gates = PyErr_Occurred() ? nullptr : ourModule("_multipy_gates");
+  const Reference bootstrap = gates ? ourModule("_multipy_bootstrap") : nullptr;
   const auto done = Reference::take(
       bootstrap ? PyObject_CallMethod(bootstrap.get(), "start", "O", paths.get()) : nullptr);
   if (done && (!config.slimTorch || makeSlim())) return true;

@@ -36,7 +36,6 @@
 #include <cstring>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <set>
 #include <string>
 #include <string_view>
@@ -59,7 +58,7 @@ constexpr std::string_view kAddressVariable = "_TORCHINDUCTOR_PYOBJECT_TENSOR_DA
 class OwnVariables {
  public:
   void set(std::string_view name, std::string_view value, bool overwrite) {
-    const std::lock_guard lock(mutex_);
+    const multipy::base::Lock lock(mutex_);
     const auto found = entries_.find(name);
     if (found != entries_.end() && !overwrite) return;
     Array array = makeArray(entries_.size() + 1);  // first all that memory may lack for
@@ -69,14 +68,14 @@ class OwnVariables {
   }
 
   void clear() {
-    const std::lock_guard lock(mutex_);
+    const multipy::base::Lock lock(mutex_);
     Array array = makeArray(0);
     entries_.clear();
     publish(std::move(array));
   }
 
   void remove(std::string_view name) {
-    const std::lock_guard lock(mutex_);
+    const multipy::base::Lock lock(mutex_);
     const auto found = entries_.find(name);
     if (found == entries_.end()) return;
     Array array = makeArray(entries_.size());
@@ -85,7 +84,7 @@ class OwnVariables {
   }
 
   const char* get(std::string_view name) {
-    const std::lock_guard lock(mutex_);
+    const multipy::base::Lock lock(mutex_);
     const auto found = entries_.find(name);
     return found == entries_.end() ? nullptr : found->second + name.size() + 1;
   }
@@ -97,11 +96,13 @@ class OwnVariables {
   using Array = std::unique_ptr<char*[]>;
 
   // getenv's result stays valid for ever, so every entry given out is kept.
-  const char* keep(std::string entry) { return kept_.insert(std::move(entry)).first->c_str(); }
+  const char* keep(std::string entry) MULTIPY_REQUIRES(mutex_) {
+    return kept_.insert(std::move(entry)).first->c_str();
+  }
 
   static Array makeArray(std::size_t entries) { return Array(new char*[entries + 1]); }
 
-  void publish(Array array) noexcept {
+  void publish(Array array) noexcept MULTIPY_REQUIRES(mutex_) {
     std::size_t count = 0;
     for (const auto& [name, entry] : entries_) array[count++] = const_cast<char*>(entry);
     array[count] = nullptr;
@@ -110,13 +111,13 @@ class OwnVariables {
   }
 
   multipy::base::ForkMutex mutex_;
-  std::map<std::string, const char*, std::less<>> entries_;  // guarded by mutex_
-  std::set<std::string> kept_;                               // guarded by mutex_
+  std::map<std::string, const char*, std::less<>> entries_ MULTIPY_GUARDED_BY(mutex_);
+  std::set<std::string> kept_ MULTIPY_GUARDED_BY(mutex_);
   std::atomic<char**> published_{nullptr};
   // A child of vfork() reads an array while this process goes on changing variables. It
   // is about to exec, so it has done so long before as many changes have been made.
-  std::array<Array, 256> latest_;  // guarded by mutex_
-  std::size_t publications_ = 0;   // guarded by mutex_
+  std::array<Array, 256> latest_ MULTIPY_GUARDED_BY(mutex_);
+  std::size_t publications_ MULTIPY_GUARDED_BY(mutex_) = 0;
 };
 
 // Neither is ever destroyed: threads may outlive the static destructors.

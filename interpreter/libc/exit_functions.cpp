@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <exception>
-#include <mutex>
 #include <optional>
 #include <vector>
 
@@ -26,13 +25,13 @@ struct ExitFunction {
 class ExitFunctions {
  public:
   void add(const ExitFunction& function) {
-    const std::lock_guard lock(mutex_);
+    const base::Lock lock(mutex_);
     functions_.push_back(function);
   }
 
   /// The last one, or the last of `library`; it is not in the list any more.
   std::optional<ExitFunction> take(void* library) {
-    const std::lock_guard lock(mutex_);
+    const base::Lock lock(mutex_);
     const auto last = std::find_if(functions_.rbegin(), functions_.rend(), [&](const auto& each) {
       return !library || each.library == library;
     });
@@ -47,7 +46,7 @@ class ExitFunctions {
 
  private:
   base::ForkMutex mutex_;
-  std::vector<ExitFunction> functions_;  // guarded by mutex_
+  std::vector<ExitFunction> functions_ MULTIPY_GUARDED_BY(mutex_);
 };
 
 // (Also asked by other private libraries where the process exits before this

@@ -6,7 +6,6 @@
 #include <cerrno>
 #include <cstdint>
 #include <exception>
-#include <mutex>
 #include <optional>
 #include <vector>
 
@@ -33,27 +32,27 @@ struct ForkHandlers {
 class Registered {
  public:
   void add(ForkHandlers handlers) {
-    const std::lock_guard lock(mutex_);
+    const base::Lock lock(mutex_);
     handlers.number = last_ + 1;
     all_.push_back(handlers);
     ++last_;
   }
   void forget(const void* library) {
-    const std::lock_guard lock(mutex_);
+    const base::Lock lock(mutex_);
     std::erase_if(all_, [&](const ForkHandlers& each) { return each.library == library; });
   }
   std::uint64_t last() {
-    const std::lock_guard lock(mutex_);
+    const base::Lock lock(mutex_);
     return last_;
   }
   std::optional<ForkHandlers> newestBefore(std::uint64_t number) {
-    const std::lock_guard lock(mutex_);
+    const base::Lock lock(mutex_);
     const auto next = std::find_if(all_.rbegin(), all_.rend(),
                                    [&](const ForkHandlers& each) { return each.number < number; });
     return next == all_.rend() ? std::nullopt : std::optional(*next);
   }
   std::optional<ForkHandlers> oldestAfter(std::uint64_t number) {
-    const std::lock_guard lock(mutex_);
+    const base::Lock lock(mutex_);
     const auto next = std::find_if(all_.begin(), all_.end(),
                                    [&](const ForkHandlers& each) { return each.number > number; });
     return next == all_.end() ? std::nullopt : std::optional(*next);
@@ -61,8 +60,8 @@ class Registered {
 
  private:
   base::ForkMutex mutex_;
-  std::vector<ForkHandlers> all_;  // by number; guarded by mutex_
-  std::uint64_t last_ = 0;         // guarded by mutex_
+  std::vector<ForkHandlers> all_ MULTIPY_GUARDED_BY(mutex_);  // by number
+  std::uint64_t last_ MULTIPY_GUARDED_BY(mutex_) = 0;
 };
 
 Registered& registered() { return base::neverDestroyed<Registered>(); }

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
-#include <mutex>
 #include <optional>
 #include <vector>
 
@@ -29,7 +28,7 @@ class Initializers {
 
   /// Notes that this thread runs the object's, unless one is running already.
   Found begin(const void* object) noexcept {
-    const std::lock_guard lock(mutex_);
+    const base::Lock lock(mutex_);
     if (const auto other = runningOf(object))
       return *other == thisThread() ? Found::kOwn : Found::kOther;
     note(running_, object);
@@ -38,7 +37,7 @@ class Initializers {
 
   void end(const void* object) noexcept {
     {
-      const std::lock_guard lock(mutex_);
+      const base::Lock lock(mutex_);
       forget(running_, object);
     }
     ends_.fetch_add(1);
@@ -49,11 +48,11 @@ class Initializers {
   class Waiting {
    public:
     Waiting(Initializers& all, const void* object) noexcept : all_(all), object_(object) {
-      const std::lock_guard lock(all_.mutex_);
+      const base::Lock lock(all_.mutex_);
       note(all_.waiting_, object_);
     }
     ~Waiting() {
-      const std::lock_guard lock(all_.mutex_);
+      const base::Lock lock(all_.mutex_);
       forget(all_.waiting_, object_);
     }
     Waiting(const Waiting&) = delete;
@@ -70,7 +69,7 @@ class Initializers {
     for (;;) {
       const int ends = ends_.load();
       {
-        const std::lock_guard lock(mutex_);
+        const base::Lock lock(mutex_);
         if (!runningOf(object)) return;
       }
       ends_.wait(ends);
@@ -78,19 +77,19 @@ class Initializers {
   }
 
   void forgetOtherThreads() noexcept {
-    const std::lock_guard lock(mutex_);
+    const base::Lock lock(mutex_);
     for (auto* notes : {&running_, &waiting_})
       std::erase_if(*notes, [](const Note& each) { return each.thread != thisThread(); });
   }
 
   bool isRunningOne(Thread thread) noexcept {
-    const std::lock_guard lock(mutex_);
+    const base::Lock lock(mutex_);
     return std::ranges::any_of(running_, [&](const Note& each) { return each.thread == thread; });
   }
 
   /// Which thread runs what this one waits for.
   std::optional<Thread> waitedForBy(Thread thread) noexcept {
-    const std::lock_guard lock(mutex_);
+    const base::Lock lock(mutex_);
     for (const Note& each : waiting_) {
       if (each.thread != thread) continue;
       if (const auto other = runningOf(each.object); other && *other != thread) return other;
@@ -116,15 +115,15 @@ class Initializers {
     if (last != notes.rend()) notes.erase(std::next(last).base());
   }
 
-  std::optional<Thread> runningOf(const void* object) const noexcept {
+  std::optional<Thread> runningOf(const void* object) const noexcept MULTIPY_REQUIRES(mutex_) {
     const auto found = std::ranges::find(running_, object, &Note::object);
     return found == running_.end() ? std::nullopt : std::optional(found->thread);
   }
 
   base::ForkMutex mutex_;
-  std::vector<Note> running_;  // guarded by mutex_
-  std::vector<Note> waiting_;  // guarded by mutex_
-  std::atomic<int> ends_{0};
+  std::vector<Note> running_ MULTIPY_GUARDED_BY(mutex_);
+  std::vector<Note> waiting_ MULTIPY_GUARDED_BY(mutex_);
+  std::atomic<int> ends_{0};  // how many have ended
 };
 
 // (Also asked by private libraries where the process exits before this interpreter was ended.)

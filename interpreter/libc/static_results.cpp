@@ -13,7 +13,6 @@
 #include <cstddef>
 #include <cstring>
 #include <exception>
-#include <mutex>
 #include <new>
 #include <set>
 #include <utility>
@@ -87,14 +86,14 @@ class AllResults {
   }
 
   void freeAll() {
-    const std::lock_guard lock(mutex_);
+    const multipy::base::Lock lock(mutex_);
     for (Results* each : all_) delete each;
     all_.clear();
   }
 
  private:
   bool add(Results* made) {
-    const std::lock_guard lock(mutex_);
+    const multipy::base::Lock lock(mutex_);
     try {
       all_.insert(made);
     } catch (const std::bad_alloc&) {
@@ -108,14 +107,14 @@ class AllResults {
   static void ended(void* thread);
 
   void free(Results* of) {
-    const std::lock_guard lock(mutex_);
+    const multipy::base::Lock lock(mutex_);
     if (all_.erase(of) == 1) delete of;
   }
 
   pthread_key_t key_;
   const bool hasKey_ = ::pthread_key_create(&key_, ended) == 0;
   multipy::base::ForkMutex mutex_;
-  std::set<Results*> all_;  // guarded by mutex_
+  std::set<Results*> all_ MULTIPY_GUARDED_BY(mutex_);
 };
 
 AllResults& allResults() { return multipy::base::neverDestroyed<AllResults>(); }

@@ -4,7 +4,6 @@
 
 #include <cerrno>
 #include <exception>
-#include <mutex>
 #include <set>
 
 #include "base/fork_mutex.h"
@@ -19,7 +18,7 @@ namespace {
 class ThreadKeys {
  public:
   int create(pthread_key_t* key, void (*destructor)(void*)) {
-    const std::lock_guard lock(mutex_);
+    const base::Lock lock(mutex_);
     if (const int error = __real_pthread_key_create(key, destructor)) return error;
     try {
       keys_.insert(*key);
@@ -32,19 +31,19 @@ class ThreadKeys {
 
   /// A key that was deleted already may be someone else's by now.
   int remove(pthread_key_t key) {
-    const std::lock_guard lock(mutex_);
+    const base::Lock lock(mutex_);
     return keys_.erase(key) == 1 ? __real_pthread_key_delete(key) : EINVAL;
   }
 
   void removeAll() {
-    const std::lock_guard lock(mutex_);
+    const base::Lock lock(mutex_);
     for (const pthread_key_t key : keys_) __real_pthread_key_delete(key);
     keys_.clear();
   }
 
  private:
   base::ForkMutex mutex_;
-  std::set<pthread_key_t> keys_;  // guarded by mutex_
+  std::set<pthread_key_t> keys_ MULTIPY_GUARDED_BY(mutex_);
 };
 
 ThreadKeys& threadKeys() { return base::neverDestroyed<ThreadKeys>(); }

@@ -22,7 +22,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <memory>
-#include <mutex>
 #include <new>
 #include <thread>
 #include <utility>
@@ -40,24 +39,24 @@ class StartedThreads {
  public:
   /// Throws bad_alloc. For its end, and to be counted, the thread needs no memory then.
   void starting() {
-    const std::lock_guard lock(mutex_);
+    const multipy::base::Lock lock(mutex_);
     if (const std::size_t all = running_ + 1 + ending_.size(); all > ending_.capacity())
       ending_.reserve(std::max(all, 2 * ending_.capacity()));
     ++running_;
   }
   void notStarted() {
-    const std::lock_guard lock(mutex_);
+    const multipy::base::Lock lock(mutex_);
     --running_;
   }
   /// By the thread itself, which still has to get out of here.
   void ending() noexcept {
-    const std::lock_guard lock(mutex_);
+    const multipy::base::Lock lock(mutex_);
     --running_;
     if (ending_.size() >= kManyEnding) forgetEnded();
     ending_.push_back(::gettid());
   }
   std::size_t count() {
-    const std::lock_guard lock(mutex_);
+    const multipy::base::Lock lock(mutex_);
     forgetEnded();
     return running_ + ending_.size();
   }
@@ -65,7 +64,7 @@ class StartedThreads {
  private:
   static constexpr std::size_t kManyEnding = 100;
 
-  void forgetEnded() noexcept {
+  void forgetEnded() noexcept MULTIPY_REQUIRES(mutex_) {
     std::erase_if(ending_, [](pid_t thread) {
       char path[40];
       std::snprintf(path, sizeof path, "/proc/self/task/%d", static_cast<int>(thread));
@@ -74,8 +73,9 @@ class StartedThreads {
   }
 
   multipy::base::ForkMutex mutex_;
-  std::size_t running_ = 0;    // guarded by mutex_
-  std::vector<pid_t> ending_;  // guarded by mutex_; left the function below, perhaps not gone yet
+  std::size_t running_ MULTIPY_GUARDED_BY(mutex_) = 0;
+  // They have left the function below and are perhaps not gone yet.
+  std::vector<pid_t> ending_ MULTIPY_GUARDED_BY(mutex_);
 };
 
 // Not destroyed: threads may end after the static destructors of this library.

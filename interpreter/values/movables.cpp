@@ -11,7 +11,7 @@
 namespace multipy {
 namespace {
 
-PyObject* orNone(PyObject* object) { return object ? object : Py_None; }
+PyObject* orNone(BorrowedReference object) { return object ? object.get() : Py_None; }
 
 // dump() gives (bytes, byte tensors, values, uses_torch).
 bool takeDumped(PyObject* dumped, Pickled* out, Failure& failure) {
@@ -39,7 +39,7 @@ Reference pythonList(const Elements& elements, Failure& failure, Convert&& conve
   auto list = Reference::take(PyList_New(0));
   if (!list) takePythonError(failure);
   for (const auto& element : elements) {
-    const auto item = Reference::take(list ? convert(element) : nullptr);
+    const Reference item = list ? convert(element) : nullptr;
     if (!item) return {};
     if (PyList_Append(list.get(), item.get()) != 0) {
       takePythonError(failure);
@@ -51,10 +51,11 @@ Reference pythonList(const Elements& elements, Failure& failure, Convert&& conve
 
 }  // namespace
 
-bool pickleObject(Handle object, Handle importer, Pickled* out, Failure& failure) {
+bool pickleObject(BorrowedReference object, BorrowedReference importer, Pickled* out,
+                  Failure& failure) {
   PyObject* dump = ourFunction("_multipy_movable", "dump");
   const auto dumped = Reference::take(
-      dump ? PyObject_CallFunctionObjArgs(dump, object, orNone(importer), nullptr) : nullptr);
+      dump ? PyObject_CallFunctionObjArgs(dump, object.get(), orNone(importer), nullptr) : nullptr);
   if (!dumped) {
     takePythonError(failure);
     return false;
@@ -62,7 +63,7 @@ bool pickleObject(Handle object, Handle importer, Pickled* out, Failure& failure
   return takeDumped(dumped.get(), out, failure);
 }
 
-Handle unpickleObject(const Pickled& pickled, Handle importer, Failure& failure) {
+NewReference unpickleObject(const Pickled& pickled, BorrowedReference importer, Failure& failure) {
   const Reference storages = pythonList(pickled.storages, failure, [&](const at::Tensor& storage) {
     return tensorToPython(storage, failure);
   });
@@ -73,21 +74,23 @@ Handle unpickleObject(const Pickled& pickled, Handle importer, Failure& failure)
   const auto bytes = Reference::take(PyBytes_FromStringAndSize(
       pickled.bytes.data(), static_cast<Py_ssize_t>(pickled.bytes.size())));
   PyObject* load = bytes ? ourFunction("_multipy_movable", "load") : nullptr;
-  PyObject* object = load ? PyObject_CallFunctionObjArgs(
-                                load, bytes.get(), storages.get(), values.get(), orNone(importer),
-                                pickled.usesTorch ? Py_True : Py_False, nullptr)
-                          : nullptr;
+  auto object =
+      Reference::take(load ? PyObject_CallFunctionObjArgs(
+                                 load, bytes.get(), storages.get(), values.get(), orNone(importer),
+                                 pickled.usesTorch ? Py_True : Py_False, nullptr)
+                           : nullptr);
   if (!object) takePythonError(failure);
-  return object;
+  return object.give();
 }
 
-Handle openPackage(std::shared_ptr<caffe2::serialize::ReadAdapterInterface> reader,
-                   const char* name, Failure& failure) {
-  const auto file = Reference::take(newPackageFile(std::move(reader)));
+NewReference openPackage(std::shared_ptr<caffe2::serialize::ReadAdapterInterface> reader,
+                         const char* name, Failure& failure) {
+  const Reference file = newPackageFile(std::move(reader));
   PyObject* open = file ? ourFunction("_multipy_movable", "open_package") : nullptr;
-  PyObject* importer = open ? PyObject_CallFunction(open, "Os", file.get(), name) : nullptr;
+  auto importer =
+      Reference::take(open ? PyObject_CallFunction(open, "Os", file.get(), name) : nullptr);
   if (!importer) takePythonError(failure);
-  return importer;
+  return importer.give();
 }
 
 }  // namespace multipy

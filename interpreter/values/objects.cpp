@@ -13,9 +13,9 @@
 namespace multipy {
 namespace {
 
-Handle orFailure(PyObject* newReference, Failure& failure) {
+Reference taken(PyObject* newReference, Failure& failure) {
   if (!newReference) takePythonError(failure);
-  return newReference;
+  return Reference::take(newReference);
 }
 
 // The arguments of one call as the vectorcall protocol (PEP 590) wants them:
@@ -27,7 +27,7 @@ class Arguments {
   Arguments(const Arguments&) = delete;
   Arguments& operator=(const Arguments&) = delete;
   ~Arguments() {
-    for (std::size_t i = 0; i < count_; i++) giveUpObject(objects_[i]);
+    for (std::size_t i = 0; i < count_; i++) giveUpObject(Reference::take(objects_[i]));
   }
 
   bool convert(const c10::IValue* args, std::size_t n, const KeywordArgument* kwargs,
@@ -46,15 +46,16 @@ class Arguments {
     return nkw == 0 || nameKeywords(kwargs, nkw, failure);
   }
 
-  PyObject* call(PyObject* callable) const {
-    return PyObject_Vectorcall(callable, objects_, positional_, names_.get());
+  Reference call(BorrowedReference callable) const {
+    return Reference::take(
+        PyObject_Vectorcall(callable.get(), objects_, positional_, names_.get()));
   }
 
  private:
   bool add(const c10::IValue& value, Failure& failure) {
-    PyObject* object = toPython(value, failure);
+    Reference object = toPython(value, failure);
     if (!object) return false;
-    objects_[count_++] = object;
+    objects_[count_++] = object.release();
     return true;
   }
 
@@ -62,12 +63,12 @@ class Arguments {
     names_ = Reference::take(PyTuple_New(static_cast<Py_ssize_t>(nkw)));
     for (std::size_t i = 0; names_ && i < nkw; i++) {
       const std::string& name = *kwargs[i].name;
-      PyObject* text =
-          PyUnicode_DecodeUTF8(name.data(), static_cast<Py_ssize_t>(name.size()), "strict");
+      auto text = Reference::take(
+          PyUnicode_DecodeUTF8(name.data(), static_cast<Py_ssize_t>(name.size()), "strict"));
       if (!text)
         names_ = {};
       else
-        PyTuple_SET_ITEM(names_.get(), static_cast<Py_ssize_t>(i), text);
+        PyTuple_SET_ITEM(names_.get(), static_cast<Py_ssize_t>(i), text.release());
     }
     if (!names_) takePythonError(failure);
     return static_cast<bool>(names_);
@@ -75,7 +76,7 @@ class Arguments {
 
   std::array<PyObject*, 8> few_;
   std::vector<PyObject*> many_;
-  PyObject** objects_ = few_.data();
+  PyObject** objects_ = few_.data();  // the first count_ of them are owned
   std::size_t count_ = 0;
   std::size_t positional_ = 0;
   Reference names_;
@@ -84,32 +85,41 @@ class Arguments {
 }  // namespace
 
 // `from module import name`: submodules are found, too.
-Handle globalObject(const char* module, const char* name, Failure& failure) {
+NewReference globalObject(const char* module, const char* name, Failure& failure) {
   const auto names = Reference::take(Py_BuildValue("(s)", name));
   const auto moduleName = Reference::take(names ? PyUnicode_FromString(module) : nullptr);
   const auto loaded =
       Reference::take(moduleName ? PyImport_ImportModuleLevelObject(moduleName.get(), nullptr,
                                                                     nullptr, names.get(), 0)
                                  : nullptr);
-  return orFailure(loaded ? PyObject_GetAttrString(loaded.get(), name) : nullptr, failure);
+  return taken(loaded ? PyObject_GetAttrString(loaded.get(), name) : nullptr, failure).give();
 }
 
-Handle objectFromIValue(const c10::IValue& value, Failure& failure) {
-  return toPython(value, failure);
+NewReference objectFromIValue(const c10::IValue& value, Failure& failure) {
+  return toPython(value, failure).give();
 }
 
-Handle callObject(Handle callable, const Handle* args, std::size_t n, Failure& failure) {
-  return orFailure(PyObject_Vectorcall(callable, args, n, nullptr), failure);
+bool objectToIValue(BorrowedReference object, c10::IValue* out, Failure& failure) {
+  return fromPython(object.get(), out, failure);
 }
 
-Handle callWithIValues(Handle callable, const c10::IValue* args, std::size_t n,
-                       const KeywordArgument* kwargs, std::size_t nkw, Failure& failure) {
+NewReference callObject(BorrowedReference callable, const BorrowedReference* args, std::size_t n,
+                        Failure& failure) {
+  static_assert(sizeof(BorrowedReference) == sizeof(PyObject*));
+  const auto* const objects = reinterpret_cast<PyObject* const*>(args);
+  return taken(PyObject_Vectorcall(callable.get(), objects, n, nullptr), failure).give();
+}
+
+NewReference callWithIValues(BorrowedReference callable, const c10::IValue* args, std::size_t n,
+                             const KeywordArgument* kwargs, std::size_t nkw, Failure& failure) {
   Arguments arguments;
   if (!arguments.convert(args, n, kwargs, nkw, failure)) return nullptr;
-  return orFailure(arguments.call(callable), failure);
+  Reference result = arguments.call(callable);
+  if (!result) takePythonError(failure);
+  return result.give();
 }
 
-bool callToIValue(Handle callable, const c10::IValue* args, std::size_t n,
+bool callToIValue(BorrowedReference callable, const c10::IValue* args, std::size_t n,
                   const KeywordArgument* kwargs, std::size_t nkw, c10::IValue* out,
                   Failure& failure) {
   // What was an argument and is the result is given up as an argument first.
@@ -117,12 +127,12 @@ bool callToIValue(Handle callable, const c10::IValue* args, std::size_t n,
   return result && resultFromPython(std::move(result), out, failure);
 }
 
-Handle objectAttribute(Handle object, const char* name, Failure& failure) {
-  return orFailure(PyObject_GetAttrString(object, name), failure);
+NewReference objectAttribute(BorrowedReference object, const char* name, Failure& failure) {
+  return taken(PyObject_GetAttrString(object.get(), name), failure).give();
 }
 
-int objectHasAttribute(Handle object, const char* name, Failure& failure) {
-  const auto value = Reference::take(PyObject_GetAttrString(object, name));
+int objectHasAttribute(BorrowedReference object, const char* name, Failure& failure) {
+  const auto value = Reference::take(PyObject_GetAttrString(object.get(), name));
   if (value) return 1;
   if (PyErr_ExceptionMatches(PyExc_AttributeError)) {
     PyErr_Clear();
@@ -132,9 +142,10 @@ int objectHasAttribute(Handle object, const char* name, Failure& failure) {
   return -1;
 }
 
-bool argumentNames(Handle callable, std::vector<std::string>* out, Failure& failure) {
+bool argumentNames(BorrowedReference callable, std::vector<std::string>* out, Failure& failure) {
   PyObject* function = ourFunction("_multipy_movable", "argument_names");
-  const auto names = Reference::take(function ? PyObject_CallOneArg(function, callable) : nullptr);
+  const auto names =
+      Reference::take(function ? PyObject_CallOneArg(function, callable.get()) : nullptr);
   if (!names) {
     takePythonError(failure);
     return false;

@@ -101,17 +101,17 @@ PyType_Spec spec = {"_multipy_host.PackageFile", sizeof(PackageFile), 0,
 
 }  // namespace
 
-PyObject* newPackageFile(std::shared_ptr<caffe2::serialize::ReadAdapterInterface> reader) {
+Reference newPackageFile(std::shared_ptr<caffe2::serialize::ReadAdapterInterface> reader) {
   static PyObject* type = nullptr;  // of this interpreter, since this library is
   if (!type) type = PyType_FromSpec(&spec);
   if (!type) return nullptr;
-  return withPythonErrors([&]() -> PyObject* {
+  return Reference::take(withPythonErrors([&]() -> PyObject* {
     auto place = std::make_unique<PackageCursor>(std::move(reader));
     auto* ofFiles = reinterpret_cast<PyTypeObject*>(type);
     PyObject* object = ofFiles->tp_alloc(ofFiles, 0);
     if (object) reinterpret_cast<PackageFile*>(object)->cursor = place.release();
     return object;
-  });
+  }));
 }
 
 }  // namespace multipy

@@ -13,8 +13,8 @@ class ReadAdapterInterface;
 
 namespace multipy {
 
-/// New reference to a file object (read, readinto, readline, seek, tell) over
-/// `reader`, which it keeps alive; null with a Python error. Reading keeps the GIL.
-PyObject* newPackageFile(std::shared_ptr<caffe2::serialize::ReadAdapterInterface> reader);
+/// A file object (read, readinto, readline, seek, tell) over `reader`, which it keeps alive; null
+/// with a Python error. Reading keeps the GIL.
+Reference newPackageFile(std::shared_ptr<caffe2::serialize::ReadAdapterInterface> reader);
 
 }  // namespace multipy

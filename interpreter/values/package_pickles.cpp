@@ -32,8 +32,8 @@ PyObject* raise(const Failure& failure) {
 
 PyObject* asPython(const at::Tensor& bytes) {
   Failure failure;
-  PyObject* const object = tensorToPython(bytes, failure);
-  return object ? object : raise(failure);
+  Reference object = tensorToPython(bytes, failure);
+  return object ? object.release() : raise(failure);
 }
 
 // False: with a Python error.
@@ -107,14 +107,13 @@ PyType_Slot slots[] = {
 PyType_Spec spec = {"_multipy_host.SharedStorages", sizeof(StoragesObject), 0,
                     Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
 
-// New reference.
-PyObject* newStoragesObject(const std::shared_ptr<SharedStorages>& storages) {
+Reference newStoragesObject(const std::shared_ptr<SharedStorages>& storages) {
   static PyTypeObject* type = nullptr;  // of this interpreter, since this library is
   if (!type) type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
   auto place = std::make_unique<std::shared_ptr<SharedStorages>>(storages);
   PyObject* const object = type ? type->tp_alloc(type, 0) : nullptr;
   if (object) reinterpret_cast<StoragesObject*>(object)->storages = place.release();
-  return object;
+  return Reference::take(object);
 }
 
 // ------------------------------------------------------------ one load at a time
@@ -145,24 +144,28 @@ class Loading {
   bool held_;
 };
 
-PyObject* load(PyObject* importer, const PackagedPickle& pickle) {
-  const auto storages = Reference::take(newStoragesObject(pickle.storages));
+Reference load(PyObject* importer, const PackagedPickle& pickle) {
+  const Reference storages = newStoragesObject(pickle.storages);
   PyObject* const function = storages ? ourFunction("_multipy_sharing", "load_pickle") : nullptr;
-  return function ? PyObject_CallFunction(function, "OssO", importer, pickle.module.c_str(),
-                                          pickle.file.c_str(), storages.get())
-                  : nullptr;
+  return Reference::take(function ? PyObject_CallFunction(function, "OssO", importer,
+                                                          pickle.module.c_str(),
+                                                          pickle.file.c_str(), storages.get())
+                                  : nullptr);
 }
 
 }  // namespace
 
-Handle loadPackagedPickle(Handle importer, const PackagedPickle& pickle,
-                          const std::atomic<Handle>& present, Failure& failure) {
-  const Loading lock(importer);
-  // Nothing runs between the lock's release and the caller's keeping the object.
-  if (Handle known = lock.held() ? present.load() : nullptr) return Py_NewRef(known);
-  PyObject* const object = lock.held() ? load(importer, pickle) : nullptr;
+NewReference loadPackagedPickle(BorrowedReference importer, const PackagedPickle& pickle,
+                                const std::atomic<BorrowedReference>& present, Failure& failure) {
+  const Loading lock(importer.get());
+  Reference object;
+  if (lock.held()) {
+    // Nothing runs between the lock's release and the caller's keeping the object.
+    object = Reference::borrow(present.load().get());
+    if (!object) object = load(importer.get(), pickle);
+  }
   if (!object) takePythonError(failure);
-  return object;
+  return object.give();
 }
 
 }  // namespace multipy

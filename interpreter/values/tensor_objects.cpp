@@ -50,18 +50,18 @@ bool keep(PyObject* object) {
 void setTensorLayout(const TensorLayout& known) { layout = known; }
 const TensorLayout& tensorLayout() { return layout; }
 
-PyObject* tensorObject(const TorchPython& torch, at::Tensor transferred) {
-  if (kept.count == 0) return torch.wrap(std::move(transferred));
+Reference tensorObject(const TorchPython& torch, at::Tensor transferred) {
+  if (kept.count == 0) return Reference::take(torch.wrap(std::move(transferred)));
   PyObject* const object = kept.objects[kept.count - 1];
   if (!host()->putTensor(transferred, tensorInside(object), object))
-    return torch.wrap(std::move(transferred));
+    return Reference::take(torch.wrap(std::move(transferred)));
   --kept.count;
   PyObject_GC_Track(object);
-  return object;
+  return Reference::take(object);
 }
 
-void giveUpObject(PyObject* object) {
-  if (!keep(object)) Py_DECREF(object);
+void giveUpObject(Reference object) {
+  if (keep(object.get())) object.release();  // NOLINT: `kept` has it
 }
 
 // A class with __del__ (torch.Tensor may have been given one) wants to see its tensor.

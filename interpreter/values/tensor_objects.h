@@ -30,12 +30,11 @@ inline at::Tensor& tensorInside(PyObject* object) {
   return *reinterpret_cast<at::Tensor*>(reinterpret_cast<char*>(object) + tensorLayout().tensor);
 }
 
-/// New reference to an object with a tensor that has just been transferred; may throw as torch
-/// does.
-PyObject* tensorObject(const TorchPython& torch, at::Tensor transferred);
+/// An object with a tensor that has just been transferred; may throw as torch does.
+Reference tensorObject(const TorchPython& torch, at::Tensor transferred);
 
-/// For an owned reference to any object, in place of Py_DECREF.
-void giveUpObject(PyObject* object);
+/// In place of the end of a reference to any object.
+void giveUpObject(Reference object);
 
 /// The object is a torch.Tensor, of no subclass, to which nothing but us has a reference.
 bool isOnlyOurTensor(PyObject* object);

@@ -264,29 +264,28 @@ c10::TypePtr wantedObjectType(PyObject* object) {
 }
 
 // torch gives its bare C++ module; users know torch.jit.ScriptModule.
-PyObject* scriptModule(PyObject* newModule, Failure& failure) {
-  const auto bare = Reference::take(newModule);
+Reference scriptModule(const Reference& bare, Failure& failure) {
   const auto recursive = Reference::take(PyImport_ImportModule("torch.jit._recursive"));
-  PyObject* wrapped = recursive
-                          ? PyObject_CallMethod(recursive.get(), "wrap_cpp_module", "O", bare.get())
-                          : nullptr;
+  auto wrapped = Reference::take(
+      recursive ? PyObject_CallMethod(recursive.get(), "wrap_cpp_module", "O", bare.get())
+                : nullptr);
   if (!wrapped) takePythonError(failure);
   return wrapped;
 }
 
 }  // namespace
 
-PyObject* tensorToPython(const at::Tensor& tensor, Failure& failure) {
+Reference tensorToPython(const at::Tensor& tensor, Failure& failure) {
   const TorchPython* torch = importedTorch(failure);
   if (!torch) return nullptr;
-  if (!tensor.defined()) return Py_NewRef(Py_None);
+  if (!tensor.defined()) return Reference::borrow(Py_None);
   std::string error;
   at::Tensor transferred = host()->transferTensor(tensor, kFromCpp, error);
   if (!transferred.defined()) {
     conversionFailure(failure, std::move(error));
     return nullptr;
   }
-  PyObject* object = nullptr;
+  Reference object;
   guarded(failure, "giving a tensor to Python", [&] {
     object = tensorObject(*torch, std::move(transferred));
     if (!object) takePythonError(failure);
@@ -334,7 +333,7 @@ at::Tensor tensorTakenFrom(PyObject* object, Failure& failure) {
   });
 }
 
-PyObject* torchValueToPython(const c10::IValue& value, Failure& failure) {
+Reference torchValueToPython(const c10::IValue& value, Failure& failure) {
   if (value.isCapsule() || value.isBlob()) {
     conversionFailure(failure, "a value of type " + value.tagKind() +
                                    " has no Python form: pass what it holds instead");
@@ -343,12 +342,13 @@ PyObject* torchValueToPython(const c10::IValue& value, Failure& failure) {
   const TorchPython* torch = importedTorch(failure);
   if (!torch) return nullptr;
   Transfer one(kFromCpp, failure);
-  PyObject* object = nullptr;
+  Reference object;
   guarded(failure, ("giving a " + value.tagKind() + " to Python").c_str(), [&] {
     const c10::IValue transferred = one.transfer(value);
-    if (one.ok()) object = torch->toPyObject(transferred).pointer;
+    if (one.ok()) object = Reference::take(torch->toPyObject(transferred).pointer);
   });
-  return object && value.isModule() ? scriptModule(object, failure) : object;
+  if (object && value.isModule()) return scriptModule(object, failure);
+  return object;
 }
 
 bool torchValueFromPython(PyObject* object, c10::IValue* out, Failure& failure) {

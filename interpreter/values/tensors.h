@@ -18,8 +18,8 @@
 
 namespace multipy {
 
-/// New reference to a torch.Tensor that shares the bytes of `tensor`.
-PyObject* tensorToPython(const at::Tensor& tensor, Failure& failure);
+/// A torch.Tensor that shares the bytes of `tensor`.
+Reference tensorToPython(const at::Tensor& tensor, Failure& failure);
 
 /// Is it a torch.Tensor (or a subclass)? False as long as torch is not loaded.
 bool isTensor(PyObject* object);
@@ -34,7 +34,7 @@ at::Tensor tensorTakenFrom(PyObject* object, Failure& failure);
 
 /// IValues that only torch knows how to show to Python (Device, Generator,
 /// Future, Object ...).
-PyObject* torchValueToPython(const c10::IValue& value, Failure& failure);
+Reference torchValueToPython(const c10::IValue& value, Failure& failure);
 
 /// torch's own Python objects as IValues (torch.device, torch.dtype, futures,
 /// script modules ...). False without a failure if `object` is none of them.

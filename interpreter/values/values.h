@@ -28,8 +28,8 @@
 
 namespace multipy {
 
-/// New reference, or null with `failure`.
-PyObject* toPython(const c10::IValue& value, Failure& failure);
+/// Null with `failure`.
+Reference toPython(const c10::IValue& value, Failure& failure);
 
 /// False with `failure` where `object` has no IValue form.
 bool fromPython(PyObject* object, c10::IValue* out, Failure& failure);

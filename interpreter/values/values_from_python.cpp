@@ -365,7 +365,7 @@ bool resultFromPython(Reference result, c10::IValue* out, Failure& failure) {
   if (isOnlyOurSequence(result.get())) return sequenceTaken(std::move(result), out, failure);
   if (!isOnlyOurTensor(result.get())) return fromPython(result.get(), out, failure);
   at::Tensor tensor = tensorTakenFrom(result.get(), failure);
-  giveUpObject(result.release());
+  giveUpObject(std::move(result));
   if (!tensor.defined()) return false;
   *out = std::move(tensor);
   return true;

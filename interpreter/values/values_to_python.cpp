@@ -13,43 +13,41 @@
 namespace multipy {
 namespace {
 
-PyObject* fromNew(PyObject* newReference, Failure& failure) {
+Reference taken(PyObject* newReference, Failure& failure) {
   if (!newReference) takePythonError(failure);
-  return newReference;
+  return Reference::take(newReference);
 }
 
-PyObject* stringToPython(const std::string& text, Failure& failure) {
-  return fromNew(PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "strict"),
-                 failure);
+Reference stringToPython(const std::string& text, Failure& failure) {
+  return taken(PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "strict"),
+               failure);
 }
 
 template <typename Elements, typename Convert>
-PyObject* listToPython(const Elements& elements, Failure& failure, Convert&& convert) {
-  auto list =
-      Reference::take(fromNew(PyList_New(static_cast<Py_ssize_t>(elements.size())), failure));
+Reference listToPython(const Elements& elements, Failure& failure, Convert&& convert) {
+  Reference list = taken(PyList_New(static_cast<Py_ssize_t>(elements.size())), failure);
   if (!list) return nullptr;
   Py_ssize_t i = 0;
   for (const auto& element : elements) {
-    PyObject* item = convert(element);
+    Reference item = convert(element);
     if (!item) return nullptr;
-    PyList_SET_ITEM(list.get(), i++, item);
+    PyList_SET_ITEM(list.get(), i++, item.release());
   }
-  return list.release();
+  return list;
 }
 
-PyObject* complexToPython(c10::complex<double> value, Failure& failure) {
-  return fromNew(PyComplex_FromDoubles(value.real(), value.imag()), failure);
+Reference complexToPython(c10::complex<double> value, Failure& failure) {
+  return taken(PyComplex_FromDoubles(value.real(), value.imag()), failure);
 }
 
-PyObject* anyListToPython(const c10::IValue& value, Failure& failure) {
+Reference anyListToPython(const c10::IValue& value, Failure& failure) {
   const TransferGroup together;
-  const auto keep = [&](PyObject* item) { return fromNew(item, failure); };
   if (value.isIntList())
     return listToPython(value.toIntVector(), failure,
-                        [&](int64_t v) { return keep(PyLong_FromLongLong(v)); });
+                        [&](int64_t v) { return taken(PyLong_FromLongLong(v), failure); });
   if (value.isDoubleList())
     return listToPython(value.toDoubleVector(), failure,
-                        [&](double v) { return keep(PyFloat_FromDouble(v)); });
+                        [&](double v) { return taken(PyFloat_FromDouble(v), failure); });
   if (value.isTensorList())
     return listToPython(value.toTensorVector(), failure,
                         [&](const at::Tensor& v) { return tensorToPython(v, failure); });
@@ -75,38 +73,39 @@ Reference namedTupleType(const c10::TupleType& type, Failure& failure) {
   return made;
 }
 
-PyObject* tupleToPython(const c10::IValue& value, Failure& failure) {
+Reference tupleToPython(const c10::IValue& value, Failure& failure) {
   const TransferGroup together;
   const auto& elements = value.toTupleRef().elements();
-  auto tuple =
-      Reference::take(fromNew(PyTuple_New(static_cast<Py_ssize_t>(elements.size())), failure));
+  Reference tuple = taken(PyTuple_New(static_cast<Py_ssize_t>(elements.size())), failure);
   if (!tuple) return nullptr;
   for (std::size_t i = 0; i < elements.size(); i++) {
-    PyObject* item = toPython(elements[i], failure);
+    Reference item = toPython(elements[i], failure);
     if (!item) return nullptr;
-    PyTuple_SET_ITEM(tuple.get(), static_cast<Py_ssize_t>(i), item);
+    PyTuple_SET_ITEM(tuple.get(), static_cast<Py_ssize_t>(i), item.release());
   }
   const auto type = value.toTupleRef().type();
-  if (!type->schema() || !type->name()) return tuple.release();
+  if (!type->schema() || !type->name()) return tuple;
   const Reference named = namedTupleType(*type, failure);
-  return named ? fromNew(PyObject_CallObject(named.get(), tuple.get()), failure) : nullptr;
+  if (!named) return nullptr;
+  return taken(PyObject_CallObject(named.get(), tuple.get()), failure);
 }
 
-PyObject* dictToPython(const c10::IValue& value, Failure& failure) {
+Reference dictToPython(const c10::IValue& value, Failure& failure) {
   const TransferGroup together;
-  auto dict = Reference::take(fromNew(PyDict_New(), failure));
+  Reference dict = taken(PyDict_New(), failure);
   if (!dict) return nullptr;
   for (const auto& entry : value.toGenericDict()) {
-    const auto key = Reference::take(toPython(entry.key(), failure));
-    const auto item = Reference::take(key ? toPython(entry.value(), failure) : nullptr);
+    const Reference key = toPython(entry.key(), failure);
+    if (!key) return nullptr;
+    const Reference item = toPython(entry.value(), failure);
     if (!item) return nullptr;
-    if (PyDict_SetItem(dict.get(), key.get(), item.get()) != 0) return fromNew(nullptr, failure);
+    if (PyDict_SetItem(dict.get(), key.get(), item.get()) != 0) return taken(nullptr, failure);
   }
-  return dict.release();
+  return dict;
 }
 
 // The member of the Python class that the type is named after.
-PyObject* enumToPython(const c10::IValue& value, Failure& failure) {
+Reference enumToPython(const c10::IValue& value, Failure& failure) {
   const auto holder = value.toEnumHolder();
   std::string module = holder->type()->qualifiedClassName().prefix();
   const std::string cls = holder->type()->qualifiedClassName().name();
@@ -115,18 +114,18 @@ PyObject* enumToPython(const c10::IValue& value, Failure& failure) {
   const auto imported = Reference::take(PyImport_ImportModule(module.c_str()));
   const auto type =
       Reference::take(imported ? PyObject_GetAttrString(imported.get(), cls.c_str()) : nullptr);
-  return fromNew(type ? PyObject_GetAttrString(type.get(), holder->name().c_str()) : nullptr,
-                 failure);
+  return taken(type ? PyObject_GetAttrString(type.get(), holder->name().c_str()) : nullptr,
+               failure);
 }
 
 }  // namespace
 
-PyObject* toPython(const c10::IValue& value, Failure& failure) {
+Reference toPython(const c10::IValue& value, Failure& failure) {
   if (value.isTensor()) return tensorToPython(value.toTensor(), failure);
-  if (value.isNone()) return Py_NewRef(Py_None);
-  if (value.isBool()) return Py_NewRef(value.toBool() ? Py_True : Py_False);
-  if (value.isInt()) return fromNew(PyLong_FromLongLong(value.toInt()), failure);
-  if (value.isDouble()) return fromNew(PyFloat_FromDouble(value.toDouble()), failure);
+  if (value.isNone()) return Reference::borrow(Py_None);
+  if (value.isBool()) return Reference::borrow(value.toBool() ? Py_True : Py_False);
+  if (value.isInt()) return taken(PyLong_FromLongLong(value.toInt()), failure);
+  if (value.isDouble()) return taken(PyFloat_FromDouble(value.toDouble()), failure);
   if (value.isString()) return stringToPython(value.toStringRef(), failure);
   if (value.isComplexDouble()) return complexToPython(value.toComplexDouble(), failure);
   if (value.isTuple()) return tupleToPython(value, failure);

@@ -2,11 +2,9 @@
 // under the one symbol `multipy_interpreter_api`. The only thing that the host
 // knows of CPython.
 //
-// Two rules hold for every function:
-//   - it throws nothing but std::bad_alloc: it returns null/false and fills `Failure`;
-//   - those under "with the GIL" are called by a thread that has entered this
-//     interpreter (enter()); the others say what they need.
-// A Handle is one owned reference to a Python object.
+// Every function throws nothing but std::bad_alloc: it returns null/false and fills `Failure`.
+// Those in WithGil are called by a thread that has the interpreter's GIL; on the host only an
+// Entered (runtime/interpreter/gil.h) gives them out.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -21,6 +19,7 @@
 #include <vector>
 
 #include "abi/host_services.h"
+#include "abi/references.h"
 #include "multipy/runtime/stacks.h"
 
 namespace caffe2::serialize {
@@ -28,8 +27,6 @@ class ReadAdapterInterface;
 }
 
 namespace multipy {
-
-using Handle = _object*;
 
 struct InterpreterConfig {
   std::string executable;  // the environment's python: sys.executable; decides prefix and stdlib
@@ -95,8 +92,15 @@ struct KeywordArgument {
 };
 
 struct InterpreterApi {
-  uint32_t version;  // kInterpreterApiVersion
+  struct WithoutGil;
+  struct WithGil;
 
+  uint32_t version;  // kInterpreterApiVersion
+  const WithoutGil* withoutGil;
+  const WithGil* withGil;
+};
+
+struct InterpreterApi::WithoutGil {
   /// First of all, right after dlopen: the host's functions, valid for as long
   /// as this library is loaded. The resident copy
   /// (runtime/interpreter/resident_copy.h) gets no further than this.
@@ -108,8 +112,7 @@ struct InterpreterApi {
   /// enter, this interpreter from now on.
   void (*finalize)();
   /// Threads started by Python that still exist (daemon threads do not end with
-  /// it): while there are any, this library must not be unloaded. No GIL needed,
-  /// also after finalize().
+  /// it): while there are any, this library must not be unloaded. Also after finalize().
   std::size_t (*liveThreads)();
   // --- the end, by any thread, when no thread of Python's is left
   /// Runs what private libraries registered with atexit() and the like.
@@ -121,14 +124,11 @@ struct InterpreterApi {
   bool (*close)();
 
   // --- diagnosis
-  /// With the GIL: the stacks of all threads that are in Python code.
-  void (*collectStacks)(std::vector<runtime::ThreadStack>* out);
-  /// Without it, and unsafe beside running threads: for a child of fork() only.
-  /// Writes what CPython's faulthandler would to a file descriptor, and takes no
-  /// lock and no memory for it.
+  /// Unsafe beside running threads: for a child of fork() only. Writes what CPython's
+  /// faulthandler would to a file descriptor, and takes no lock and no memory for it.
   void (*writeStacks)(int file);
 
-  // --- thread states and the GIL (no GIL needed to call)
+  // --- thread states and the GIL
   /// This thread's PyThreadState here, or null. No cost to speak of.
   void* (*threadState)();
   /// Makes one for the calling thread. Null if out of memory.
@@ -145,43 +145,51 @@ struct InterpreterApi {
   /// longer one, and shall not wait for it. One such call at a time.
   void (*acquireWithPriority)(void* threadState);
   void (*releaseWithPriority)();
-  /// With the GIL: clears and frees the state of a thread that has ended.
-  void (*discardThreadState)(void* threadState);
-
-  // --- objects, with the GIL
-  Handle (*global)(const char* module, const char* name, Failure&);
-  Handle (*fromIValue)(const c10::IValue&, Failure&);
-  bool (*toIValue)(Handle, c10::IValue* out, Failure&);
-  /// Positional objects; borrowed.
-  Handle (*call)(Handle callable, const Handle* args, std::size_t n, Failure&);
-  Handle (*callIValues)(Handle callable, const c10::IValue* args, std::size_t n,
-                        const KeywordArgument* kwargs, std::size_t nkw, Failure&);
-  /// callIValues and toIValue in one: the hot path.
-  bool (*callToIValue)(Handle callable, const c10::IValue* args, std::size_t n,
-                       const KeywordArgument* kwargs, std::size_t nkw, c10::IValue* out, Failure&);
-  Handle (*attr)(Handle, const char* name, Failure&);
-  /// 1, 0, or -1 with a failure (a property that raised something else).
-  int (*hasattr)(Handle, const char* name, Failure&);
-  void (*incref)(Handle);
-  void (*decref)(Handle);
-
-  // --- movables and packages, with the GIL
-  /// `importer`: the PackageImporter that the object came from, or null.
-  bool (*pickle)(Handle object, Handle importer, Pickled* out, Failure&);
-  Handle (*unpickle)(const Pickled&, Handle importer, Failure&);
-  /// A torch.package.PackageImporter that reads through `reader`.
-  Handle (*openPackage)(std::shared_ptr<caffe2::serialize::ReadAdapterInterface> reader,
-                        const char* name, Failure&);
-  /// What that importer loads of the pickle. One thread at a time loads something of an
-  /// importer; the others wait without the GIL. `present` is where the caller keeps the
-  /// object: if it is there once the waiting is over, it is the result (a new reference).
-  Handle (*loadPickle)(Handle importer, const PackagedPickle&, const std::atomic<Handle>& present,
-                       Failure&);
-  /// Names of a callable's arguments, as IMethod wants them ("self" left out).
-  bool (*argumentNames)(Handle callable, std::vector<std::string>* out, Failure&);
 };
 
-inline constexpr uint32_t kInterpreterApiVersion = 9;
+struct InterpreterApi::WithGil {
+  /// Of all threads that are in Python code.
+  void (*collectStacks)(std::vector<runtime::ThreadStack>* out);
+  /// Clears and frees the state of a thread that has ended.
+  void (*discardThreadState)(void* threadState);
+
+  // --- references
+  NewReference (*newReference)(BorrowedReference);
+  void (*giveUp)(NewReference);
+
+  // --- objects
+  NewReference (*global)(const char* module, const char* name, Failure&);
+  NewReference (*fromIValue)(const c10::IValue&, Failure&);
+  bool (*toIValue)(BorrowedReference, c10::IValue* out, Failure&);
+  /// Positional objects.
+  NewReference (*call)(BorrowedReference callable, const BorrowedReference* args, std::size_t n,
+                       Failure&);
+  NewReference (*callIValues)(BorrowedReference callable, const c10::IValue* args, std::size_t n,
+                              const KeywordArgument* kwargs, std::size_t nkw, Failure&);
+  /// callIValues and toIValue in one: the hot path.
+  bool (*callToIValue)(BorrowedReference callable, const c10::IValue* args, std::size_t n,
+                       const KeywordArgument* kwargs, std::size_t nkw, c10::IValue* out, Failure&);
+  NewReference (*attr)(BorrowedReference, const char* name, Failure&);
+  /// 1, 0, or -1 with a failure (a property that raised something else).
+  int (*hasattr)(BorrowedReference, const char* name, Failure&);
+
+  // --- movables and packages
+  /// `importer`: the PackageImporter that the object came from, or null.
+  bool (*pickle)(BorrowedReference object, BorrowedReference importer, Pickled* out, Failure&);
+  NewReference (*unpickle)(const Pickled&, BorrowedReference importer, Failure&);
+  /// A torch.package.PackageImporter that reads through `reader`.
+  NewReference (*openPackage)(std::shared_ptr<caffe2::serialize::ReadAdapterInterface> reader,
+                              const char* name, Failure&);
+  /// What that importer loads of the pickle. One thread at a time loads something of an
+  /// importer; the others wait without the GIL. `present` is where the caller keeps the
+  /// object: if it is there once the waiting is over, it is the result.
+  NewReference (*loadPickle)(BorrowedReference importer, const PackagedPickle&,
+                             const std::atomic<BorrowedReference>& present, Failure&);
+  /// Names of a callable's arguments, as IMethod wants them ("self" left out).
+  bool (*argumentNames)(BorrowedReference callable, std::vector<std::string>* out, Failure&);
+};
+
+inline constexpr uint32_t kInterpreterApiVersion = 10;
 inline constexpr const char* kInterpreterApiSymbol = "multipy_interpreter_api";
 using GetInterpreterApi = const InterpreterApi* (*)();
 

@@ -21,6 +21,8 @@
 #include <new>
 #include <shared_mutex>
 
+#include "base/mutex.h"
+
 namespace multipy::base {
 
 class ForkLock {
@@ -29,12 +31,12 @@ class ForkLock {
   ForkLock& operator=(const ForkLock&) = delete;
 
   /// Just before and after the process forks.
-  static void takeAll() {
+  static void takeAll() MULTIPY_NO_THREAD_SAFETY_ANALYSIS {
     ForkLock* wanted = nullptr;  // another thread had it
     while (!tryAllBut(wanted)) {
     }
   }
-  static void giveAllBack(bool inChild) {
+  static void giveAllBack(bool inChild) MULTIPY_NO_THREAD_SAFETY_ANALYSIS {
     for (ForkLock* each = first_; each; each = each->next_) each->giveBack(inChild);
     giveBack(listing_, inChild);
   }
@@ -47,10 +49,10 @@ class ForkLock {
   virtual bool tryTake() = 0;
   virtual void giveBack(bool inChild) = 0;
 
-  template <class Mutex>
-  static void giveBack(Mutex& mutex, bool inChild) {
+  template <class M>
+  static void giveBack(M& mutex, bool inChild) MULTIPY_NO_THREAD_SAFETY_ANALYSIS {
     if (inChild)
-      new (&mutex) Mutex;
+      new (&mutex) M;
     else
       mutex.unlock();
   }
@@ -59,7 +61,7 @@ class ForkLock {
   void list() {
     if (listed_.load(std::memory_order_acquire)) [[likely]]
       return;
-    const std::lock_guard lock(listing_);
+    const Lock lock(listing_);
     if (listed_.load(std::memory_order_relaxed)) return;
     next_ = first_;
     first_ = this;
@@ -69,7 +71,7 @@ class ForkLock {
  private:
   /// As std::lock() does it: waits for one, and for no other while it has that. False,
   /// and which one could not be had in `wanted`; nothing is taken then.
-  static bool tryAllBut(ForkLock*& wanted) {
+  static bool tryAllBut(ForkLock*& wanted) MULTIPY_NO_THREAD_SAFETY_ANALYSIS {
     ForkLock* const had = wanted;
     if (had) had->take();
     // Until all are given back, so that none is added: it would not be taken.
@@ -85,20 +87,20 @@ class ForkLock {
     return false;
   }
 
-  static constinit inline std::mutex listing_;
-  static constinit inline ForkLock* first_ = nullptr;  // guarded by listing_, as next_ is
+  static constinit inline Mutex listing_;
+  static constinit inline ForkLock* first_ MULTIPY_GUARDED_BY(listing_) = nullptr;
 
-  ForkLock* next_ = nullptr;
+  ForkLock* next_ MULTIPY_GUARDED_BY(listing_) = nullptr;
   std::atomic<bool> listed_{false};
 };
 
-class ForkMutex final : ForkLock {
+class MULTIPY_CAPABILITY("mutex") ForkMutex final : ForkLock {
  public:
-  void lock() {
+  void lock() MULTIPY_ACQUIRE() {
     list();
     mutex_.lock();
   }
-  void unlock() { mutex_.unlock(); }
+  void unlock() MULTIPY_RELEASE() { mutex_.unlock(); }
 
  private:
   void take() override { mutex_.lock(); }
@@ -110,18 +112,18 @@ class ForkMutex final : ForkLock {
 
 /// A fork takes it like a reader: the others only read then, and those who read when the
 /// child was made are not waited for there.
-class ForkSharedMutex final : ForkLock {
+class MULTIPY_CAPABILITY("mutex") ForkSharedMutex final : ForkLock {
  public:
-  void lock() {
+  void lock() MULTIPY_ACQUIRE() {
     list();
     mutex_.lock();
   }
-  void unlock() { mutex_.unlock(); }
-  void lock_shared() {
+  void unlock() MULTIPY_RELEASE() { mutex_.unlock(); }
+  void lock_shared() MULTIPY_ACQUIRE_SHARED() {
     list();
     mutex_.lock_shared();
   }
-  void unlock_shared() { mutex_.unlock_shared(); }
+  void unlock_shared() MULTIPY_RELEASE_SHARED() { mutex_.unlock_shared(); }
 
  private:
   void take() override { mutex_.lock_shared(); }

@@ -64,7 +64,7 @@ namespace multipy::elf {
 namespace {
 
 // Where a table of the blob lies.
-struct Place {
+struct Location {
   uint64_t fileOffset = 0;
   uint64_t vaddr = 0;
   uint64_t size = 0;
@@ -118,13 +118,13 @@ class Editor {
     for (const Segment& s : original_.segments())
       if (s.type == PT_LOAD) lastVaddr = std::max(lastVaddr, s.vaddr + s.memorySize);
     // Both on a page boundary: so they are alike modulo the page size.
-    Place next{roundUp(original_.bytes().size(), page), roundUp(lastVaddr, page), 0};
+    Location next{roundUp(original_.bytes().size(), page), roundUp(lastVaddr, page), 0};
     const auto take = [&](uint64_t size) {
-      const Place place{next.fileOffset, next.vaddr, size};
+      const Location location{next.fileOffset, next.vaddr, size};
       const uint64_t step = roundUp(size, 16);
       next.fileOffset += step;
       next.vaddr += step;
-      return place;
+      return location;
     };
     headersAt_ = take((original_.segments().size() + 1) * sizeof(Elf64_Phdr));
     dynamicAt_ = take((dynamic_.size() + 1) * sizeof(Elf64_Dyn));  // 1 for DT_NULL
@@ -207,10 +207,10 @@ class Editor {
     return segments;
   }
 
-  static void put(Segment& segment, const Place& place) {
-    segment.offset = place.fileOffset;
-    segment.vaddr = segment.paddr = place.vaddr;
-    segment.fileSize = segment.memorySize = place.size;
+  static void put(Segment& segment, const Location& location) {
+    segment.offset = location.fileOffset;
+    segment.vaddr = segment.paddr = location.vaddr;
+    segment.fileSize = segment.memorySize = location.size;
   }
 
   void writeDynamic() {
@@ -228,8 +228,8 @@ class Editor {
     uint64_t oldDynamic = 0;
     for (const Segment& s : original_.segments())
       if (s.type == PT_DYNAMIC) oldDynamic = s.vaddr;
-    const auto moved = [](uint64_t oldVaddr, const Place& place) {
-      return MovedTable{oldVaddr, place.vaddr, place.fileOffset, place.size};
+    const auto moved = [](uint64_t oldVaddr, const Location& location) {
+      return MovedTable{oldVaddr, location.vaddr, location.fileOffset, location.size};
     };
     SectionChanges changes{.dynamic = moved(oldDynamic, dynamicAt_),
                            .strings = moved(*original_.dynamicValue(DT_STRTAB), stringsAt_),
@@ -254,7 +254,7 @@ class Editor {
   EditReport report_;
 
   // The layout: the blob, and what is in it.
-  Place blob_, headersAt_, dynamicAt_, stringsAt_;
+  Location blob_, headersAt_, dynamicAt_, stringsAt_;
 
   // The result.
   std::vector<std::byte> file_;

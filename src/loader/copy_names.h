@@ -15,10 +15,11 @@
 #include <filesystem>
 #include <functional>
 #include <map>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <system_error>
+
+#include "base/mutex.h"
 
 namespace multipy::loader {
 
@@ -32,7 +33,7 @@ class CopiesOfAll {
     return *one;
   }
   void add(const std::string& copy, const std::string& original, const CopyNames* space) {
-    std::lock_guard lock(mutex_);
+    const base::Lock lock(mutex_);
     std::atomic<Entry*>& first = firstOf(copy);
     for (Entry* each = first.load(); each; each = each->next) {
       if (each->copy == copy && each->original == original) return each->space.store(space);
@@ -41,7 +42,7 @@ class CopiesOfAll {
   }
   /// Unless it has become that of another.
   void remove(const std::string& copy, const CopyNames* space) {
-    std::lock_guard lock(mutex_);
+    const base::Lock lock(mutex_);
     for (Entry* each = firstOf(copy).load(); each; each = each->next) {
       const CopyNames* owner = space;
       if (each->copy == copy) each->space.compare_exchange_strong(owner, nullptr);
@@ -82,7 +83,7 @@ class CopiesOfAll {
     return lists_[std::hash<std::string_view>()(copy) % kLists];
   }
 
-  std::mutex mutex_;  // of those who change something
+  base::Mutex mutex_;  // of threads that change something
   std::array<std::atomic<Entry*>, kLists> lists_{};
 };
 
@@ -95,7 +96,7 @@ class CopyNames {
   }
   void add(const std::string& copy, const std::string& soname,
            const std::filesystem::path& original) {
-    std::lock_guard lock(mutex_);
+    const base::Lock lock(mutex_);
     originals_[copy] = original;
     sonames_[soname] = original.filename();
     // Last: what is in there the destructor has to find in `originals_`.
@@ -103,7 +104,7 @@ class CopyNames {
   }
   void remove(const std::string& copy, const std::string& soname) {
     CopiesOfAll::process().remove(copy, this);
-    std::lock_guard lock(mutex_);
+    const base::Lock lock(mutex_);
     originals_.erase(copy);
     sonames_.erase(soname);
   }
@@ -116,16 +117,18 @@ class CopyNames {
 
   /// Copies' paths and sonames → what the user knows them by.
   std::map<std::string, std::string> forErrors() const {
-    std::lock_guard lock(mutex_);
+    const base::Lock lock(mutex_);
     std::map<std::string, std::string> names(originals_.begin(), originals_.end());
     names.insert(sonames_.begin(), sonames_.end());
     return names;
   }
 
  private:
-  mutable std::mutex mutex_;
-  std::map<std::string, std::string> originals_;  // by path
-  std::map<std::string, std::string> sonames_;    // soname → original's file name
+  mutable base::Mutex mutex_;
+  // By path.
+  std::map<std::string, std::string> originals_ MULTIPY_GUARDED_BY(mutex_);
+  // By soname: the original's file name.
+  std::map<std::string, std::string> sonames_ MULTIPY_GUARDED_BY(mutex_);
 };
 
 }  // namespace multipy::loader

@@ -48,6 +48,7 @@
 #include "base/blake2b.h"
 #include "base/file_descriptor.h"
 #include "base/file_io.h"
+#include "base/mutex.h"
 #include "loader/cache_entries.h"
 #include "loader/trusted_directory.h"
 #include "multipy/runtime/Exception.h"
@@ -307,7 +308,7 @@ DiskCopies::DiskCopies(const std::filesystem::path& directory)
 }
 
 void DiskCopies::markInUse(int cache, const std::string& digest) {
-  std::lock_guard lock(mutex_);
+  const base::Lock lock(mutex_);
   inUse_.add(cache, digest);
 }
 
@@ -337,7 +338,7 @@ std::shared_ptr<CachedCopy> DiskCopies::get(const std::string& key, const std::s
     }
   }
   {
-    std::lock_guard lock(mutex_);
+    const base::Lock lock(mutex_);
     why_ = why;
   }
   return memory_.get(
@@ -345,7 +346,7 @@ std::shared_ptr<CachedCopy> DiskCopies::get(const std::string& key, const std::s
 }
 
 std::string DiskCopies::whyInMemory() const {
-  std::lock_guard lock(mutex_);
+  const base::Lock lock(mutex_);
   return why_;
 }
 

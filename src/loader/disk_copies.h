@@ -6,9 +6,9 @@
 
 #include <filesystem>
 #include <memory>
-#include <mutex>
 #include <string>
 
+#include "base/mutex.h"
 #include "loader/cache_trimming.h"
 #include "loader/copies_in_use.h"
 #include "loader/copy_cache.h"
@@ -32,9 +32,9 @@ class DiskCopies final : public CopyCache {
   const std::filesystem::path directory_;
   MemoryCopies memory_;
   CacheTrimming trimming_;
-  mutable std::mutex mutex_;
-  CopiesInUse inUse_;  // guarded by mutex_
-  std::string why_;    // the last reason for a memory file; guarded by mutex_
+  mutable base::Mutex mutex_;
+  CopiesInUse inUse_ MULTIPY_GUARDED_BY(mutex_);
+  std::string why_ MULTIPY_GUARDED_BY(mutex_);  // the last reason for a memory file
 };
 
 }  // namespace multipy::loader

@@ -11,7 +11,6 @@
 #include <cstdint>
 #include <exception>
 #include <map>
-#include <mutex>
 #include <span>
 #include <string>
 #include <system_error>
@@ -19,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/mutex.h"
 #include "multipy/runtime/Exception.h"
 
 namespace multipy::loader {
@@ -193,9 +193,9 @@ class KnownWords {
 
 std::size_t redirectImports(std::span<const ImportRedirection> redirections,
                             bool (*wanted)(std::string_view path)) {
-  static std::mutex mutex;
+  static base::Mutex mutex;
   static KnownWords& known = *new KnownWords;  // never destroyed: threads may load until the end
-  const std::lock_guard lock(mutex);
+  const base::Lock lock(mutex);
   struct Run {
     std::span<const ImportRedirection> redirections;
     bool (*wanted)(std::string_view path);

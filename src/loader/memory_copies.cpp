@@ -10,6 +10,7 @@
 
 #include "base/file_descriptor.h"
 #include "base/file_io.h"
+#include "base/mutex.h"
 #include "multipy/runtime/Exception.h"
 
 #ifndef MFD_NOEXEC_SEAL
@@ -71,14 +72,14 @@ std::shared_ptr<CachedCopy> MemoryCopies::get(const std::string& key, const std:
                                               const std::function<std::vector<std::byte>()>& make,
                                               const std::string& because) {
   {
-    std::lock_guard lock(mutex_);
+    const base::Lock lock(mutex_);
     std::erase_if(alive_, [](const auto& entry) { return entry.second.expired(); });
     if (auto found = alive_.find(key); found != alive_.end()) {
       if (auto copy = found->second.lock()) return copy;
     }
   }
   auto made = create(fileName, make(), because);  // unlocked: making takes long
-  std::lock_guard lock(mutex_);
+  const base::Lock lock(mutex_);
   auto& entry = alive_[key];
   if (auto winner = entry.lock()) return winner;  // another thread was faster
   entry = made;

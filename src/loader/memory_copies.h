@@ -8,11 +8,11 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "base/mutex.h"
 #include "loader/copy_cache.h"
 
 namespace multipy::loader {
@@ -27,8 +27,8 @@ class MemoryCopies {
                                   const std::string& because);
 
  private:
-  std::mutex mutex_;
-  std::map<std::string, std::weak_ptr<CachedCopy>> alive_;  // by key; guarded by mutex_
+  base::Mutex mutex_;
+  std::map<std::string, std::weak_ptr<CachedCopy>> alive_ MULTIPY_GUARDED_BY(mutex_);  // by key
 };
 
 }  // namespace multipy::loader

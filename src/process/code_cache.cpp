@@ -23,8 +23,8 @@ CodeCache::Shard& CodeCache::shardOf(std::string_view key) {
 
 bool CodeCache::find(std::string_view key, std::string& code) {
   Shard& shard = shardOf(key);
-  std::unique_lock lock(shard.mutex, std::try_to_lock);
-  if (!lock) return false;
+  if (!shard.mutex.try_lock()) return false;
+  const base::Lock lock(shard.mutex, std::adopt_lock);
   if (const auto found = shard.young.codes.find(key); found != shard.young.codes.end()) {
     code = found->second;
   } else if (const auto older = shard.old.codes.find(key); older != shard.old.codes.end()) {
@@ -42,8 +42,9 @@ bool CodeCache::find(std::string_view key, std::string& code) {
 void CodeCache::keep(std::string_view key, std::string_view code) {
   if (key.size() + code.size() > capacityOfGeneration_) return;
   Shard& shard = shardOf(key);
-  std::unique_lock lock(shard.mutex, std::try_to_lock);
-  if (!lock || shard.young.codes.contains(key) || shard.old.codes.contains(key)) return;
+  if (!shard.mutex.try_lock()) return;
+  const base::Lock lock(shard.mutex, std::adopt_lock);
+  if (shard.young.codes.contains(key) || shard.old.codes.contains(key)) return;
   insert(shard, std::string(key), std::string(code));
 }
 
@@ -59,7 +60,7 @@ void CodeCache::insert(Shard& shard, std::string key, std::string code) {
 CodeCache::Counts CodeCache::counts() const {
   Counts counts{};
   for (const Shard& shard : shards_) {
-    std::lock_guard lock(shard.mutex);
+    const base::Lock lock(shard.mutex);
     counts.texts += shard.young.codes.size() + shard.old.codes.size();
     counts.bytes += shard.young.bytes + shard.old.bytes;
     counts.found += shard.found;

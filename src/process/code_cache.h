@@ -14,10 +14,11 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+
+#include "base/mutex.h"
 
 namespace multipy::process {
 
@@ -55,13 +56,14 @@ class CodeCache {
     std::size_t bytes = 0;
   };
   struct alignas(64) Shard {
-    mutable std::mutex mutex;
-    Generation young, old;
-    uint64_t found = 0;
+    mutable base::Mutex mutex;
+    Generation young MULTIPY_GUARDED_BY(mutex);
+    Generation old MULTIPY_GUARDED_BY(mutex);
+    uint64_t found MULTIPY_GUARDED_BY(mutex) = 0;
   };
 
   Shard& shardOf(std::string_view key);
-  void insert(Shard& shard, std::string key, std::string code);
+  void insert(Shard& shard, std::string key, std::string code) MULTIPY_REQUIRES(shard.mutex);
 
   const std::size_t capacityOfGeneration_;
   std::array<Shard, kShards> shards_;

@@ -11,7 +11,6 @@
 #include <cstring>
 #include <deque>
 #include <memory>
-#include <mutex>
 #include <new>
 #include <set>
 #include <string>
@@ -39,7 +38,7 @@ class Variables {
   }
 
   int set(std::string_view name, const char* value, int overwrite) {
-    const std::lock_guard lock(mutex_);
+    const base::Lock lock(mutex_);
     // The C library changes a variable that is there without moving any.
     if (contains(name)) return result(::setenv(std::string(name).c_str(), value, overwrite));
     append(const_cast<char*>(kept_.insert(std::string(name) + "=" + value).first->c_str()));
@@ -47,20 +46,20 @@ class Variables {
   }
 
   int put(char* entry, std::string_view name) {
-    const std::lock_guard lock(mutex_);
+    const base::Lock lock(mutex_);
     if (contains(name)) return result(::putenv(entry));
     append(entry);
     return 0;
   }
 
   int remove(std::string_view name) {
-    const std::lock_guard lock(mutex_);
+    const base::Lock lock(mutex_);
     if (contains(name)) replace([&](std::string_view entry) { return !isOf(entry, name); });
     return 0;
   }
 
   void clear() {
-    const std::lock_guard lock(mutex_);
+    const base::Lock lock(mutex_);
     replace([](std::string_view) { return false; });
   }
 
@@ -86,7 +85,7 @@ class Variables {
     return false;
   }
 
-  void append(char* entry) {
+  void append(char* entry) MULTIPY_REQUIRES(mutex_) {
     std::size_t count = 0;
     while (environ && environ[count]) ++count;
     if (environ != mine_ || count + 1 >= capacity_) replace([](std::string_view) { return true; });
@@ -99,7 +98,7 @@ class Variables {
   /// execve() in a child of vfork() fails with EFAULT if there are fewer entries when it copies
   /// them than when it has counted them.
   template <class Predicate>
-  void replace(Predicate&& stays) {
+  void replace(Predicate&& stays) MULTIPY_REQUIRES(mutex_) {
     std::vector<char*> entries;
     for (char** entry = environ; entry && *entry; ++entry)
       if (stays(*entry)) entries.push_back(*entry);
@@ -118,10 +117,10 @@ class Variables {
   }
 
   base::ForkMutex mutex_;
-  std::deque<Array> arrays_;    // guarded by mutex_, as are the rest
-  char** mine_ = nullptr;       // the last of them
-  std::size_t capacity_ = 0;    // of that one, its null included
-  std::set<std::string> kept_;  // getenv's result stays valid for ever
+  std::deque<Array> arrays_ MULTIPY_GUARDED_BY(mutex_);
+  char** mine_ MULTIPY_GUARDED_BY(mutex_) = nullptr;       // the last of them
+  std::size_t capacity_ MULTIPY_GUARDED_BY(mutex_) = 0;    // of that one, its null included
+  std::set<std::string> kept_ MULTIPY_GUARDED_BY(mutex_);  // getenv's result stays valid for ever
 };
 
 bool isName(const char* name) { return name && *name && !std::strchr(name, '='); }

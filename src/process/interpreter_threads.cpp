@@ -3,7 +3,6 @@
 #include <pthread.h>
 
 #include <chrono>
-#include <condition_variable>
 #include <exception>
 #include <functional>
 #include <memory>
@@ -14,6 +13,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/mutex.h"
 #include "base/per_interpreter.h"
 #include "multipy/runtime/Exception.h"
 #include "process/forked_child.h"
@@ -52,24 +52,24 @@ class WaitedFor final : public Task {
     } catch (...) {
       caught = std::current_exception();
     }
-    const std::lock_guard guard(lock_);
+    const base::Lock guard(lock_);
     thrown_ = std::move(caught);
     done_ = true;
-    changed_.notify_one();
+    changed_.notifyOne();
   }
   /// Until it has been run. Throws what it has thrown.
   void wait() {
-    std::unique_lock guard(lock_);
-    changed_.wait(guard, [this] { return done_; });
+    const base::Lock guard(lock_);
+    while (!done_) changed_.wait(lock_);
     if (thrown_) std::rethrow_exception(thrown_);
   }
 
  private:
   const Function& function_;
-  std::mutex lock_;
-  std::condition_variable changed_;
-  bool done_ = false;          // guarded by lock_
-  std::exception_ptr thrown_;  // guarded by lock_
+  base::Mutex lock_;
+  base::Condition changed_;
+  bool done_ MULTIPY_GUARDED_BY(lock_) = false;
+  std::exception_ptr thrown_ MULTIPY_GUARDED_BY(lock_);
 };
 
 }  // namespace
@@ -103,26 +103,28 @@ class Worker {
   ~Worker() { stop(); }
 
   bool post(Task& task) noexcept {
-    const std::lock_guard guard(lock_);
+    const base::Lock guard(lock_);
     if (stopping_) return false;
     tasks_.add(task);
-    changed_.notify_one();
+    changed_.notifyOne();
     return true;
   }
 
   // Only on its own thread.
   void pause(std::chrono::milliseconds atMost) {
-    std::unique_lock guard(lock_);
-    changed_.wait_for(guard, atMost, [this] { return stopping_ || !tasks_.empty(); });
+    const auto end = std::chrono::steady_clock::now() + atMost;
+    const base::Lock guard(lock_);
+    while (!stopping_ && tasks_.empty() && changed_.waitUntil(lock_, end)) {
+    }
   }
 
   bool isThisThread() const noexcept { return here == this; }
 
   void stop() noexcept {
     {
-      const std::lock_guard guard(lock_);
+      const base::Lock guard(lock_);
       stopping_ = true;
-      changed_.notify_one();
+      changed_.notifyOne();
     }
     if (thread_.joinable()) thread_.join();
   }
@@ -133,9 +135,9 @@ class Worker {
     ::pthread_setname_np(::pthread_self(), ("multipy-" + std::to_string(slot_.number())).c_str());
     here = this;
     Ownership::setCurrent(slot_);
-    std::unique_lock guard(lock_);
+    base::Lock guard(lock_);
     for (;;) {
-      changed_.wait(guard, [this] { return stopping_ || !tasks_.empty(); });
+      while (!stopping_ && tasks_.empty()) changed_.wait(lock_);
       if (tasks_.empty()) return;
       Task& task = tasks_.take();
       guard.unlock();
@@ -149,60 +151,60 @@ class Worker {
   static constinit thread_local const Worker* here;  // whose thread this is
 
   const InterpreterId slot_;
-  std::mutex lock_;
-  std::condition_variable changed_;
-  TaskQueue tasks_;        // guarded by lock_
-  bool stopping_ = false;  // guarded by lock_
-  std::thread thread_;     // last: starts when all else is there
+  base::Mutex lock_;
+  base::Condition changed_;
+  TaskQueue tasks_ MULTIPY_GUARDED_BY(lock_);
+  bool stopping_ MULTIPY_GUARDED_BY(lock_) = false;
+  std::thread thread_;  // last: starts when all else is there
 };
 
 constinit thread_local const Worker* Worker::here = nullptr;
 
-struct Place {
-  std::mutex lock;
-  std::shared_ptr<Worker> worker;  // guarded by lock
-  std::shared_ptr<Worker> owner;   // guarded by lock
+struct Threads {  // of one interpreter
+  base::Mutex lock;
+  std::shared_ptr<Worker> worker MULTIPY_GUARDED_BY(lock);
+  std::shared_ptr<Worker> owner MULTIPY_GUARDED_BY(lock);
 
-  std::shared_mutex drops;       // shared: a drop is under way
-  std::uint64_t generation = 0;  // guarded by drops
-  bool open = false;             // guarded by drops
+  base::SharedMutex drops;  // shared: a drop is under way
+  std::uint64_t generation MULTIPY_GUARDED_BY(drops) = 0;
+  bool open MULTIPY_GUARDED_BY(drops) = false;
 
-  std::shared_ptr<Worker> current(std::shared_ptr<Worker> Place::*which) {
-    const std::lock_guard guard(lock);
+  std::shared_ptr<Worker> current(std::shared_ptr<Worker> Threads::*which) {
+    const base::Lock guard(lock);
     return this->*which;
   }
 };
 
 // Never destroyed: drops happen until the very end of the process.
-PerInterpreter<Place>& places() {
-  static auto* const all = new PerInterpreter<Place>;
+PerInterpreter<Threads>& allThreads() {
+  static auto* const all = new PerInterpreter<Threads>;
   return *all;
 }
 
-Place& place(InterpreterId slot, const char* doing) {
+Threads& threadsOf(InterpreterId slot, const char* doing) {
   if (!slot.isInterpreter())
     throw runtime::InvalidArgument(std::string(doing) + ": slot is " +
                                    std::to_string(slot.number()) + ", expected 0 to " +
                                    std::to_string(InterpreterId::kMost - 1));
-  return places()[slot];
+  return allThreads()[slot];
 }
 
-bool post(std::shared_ptr<Worker> Place::*which, InterpreterId slot, Task& task) noexcept {
+bool post(std::shared_ptr<Worker> Threads::*which, InterpreterId slot, Task& task) noexcept {
   if (!slot.isInterpreter() || inForkedChild()) return false;
-  const auto worker = places()[slot].current(which);
+  const auto worker = allThreads()[slot].current(which);
   return worker && worker->post(task);
 }
 
-bool post(std::shared_ptr<Worker> Place::*which, InterpreterId slot, Function function) {
+bool post(std::shared_ptr<Worker> Threads::*which, InterpreterId slot, Function function) {
   auto task = std::make_unique<PostedFunction>(std::move(function));
   if (!post(which, slot, *task)) return false;
   task.release();  // NOLINT: it deletes itself
   return true;
 }
 
-void run(std::shared_ptr<Worker> Place::*which, InterpreterId slot, const char* doing,
+void run(std::shared_ptr<Worker> Threads::*which, InterpreterId slot, const char* doing,
          const Function& function) {
-  Place& entry = place(slot, doing);
+  Threads& entry = threadsOf(slot, doing);
   const auto worker = inForkedChild() ? nullptr : entry.current(which);
   if (worker && worker->isThisThread()) return function();
 
@@ -232,9 +234,9 @@ Incarnation incarnation(InterpreterId slot) noexcept {
   return {slot, Ownership::instance().generation(slot)};
 }
 
-DropPermit::DropPermit(Incarnation owner) {
+DropPermit::DropPermit(Incarnation owner) MULTIPY_NO_THREAD_SAFETY_ANALYSIS {
   if (!owner.slot.isInterpreter()) return;
-  Place& entry = places()[owner.slot];
+  Threads& entry = allThreads()[owner.slot];
   const bool inChild = inForkedChild();  // where no interpreter is ended
   if (!inChild) lock_ = std::shared_lock(entry.drops);
   granted_ = entry.open && entry.generation == owner.generation &&
@@ -244,9 +246,9 @@ DropPermit::DropPermit(Incarnation owner) {
 
 void startInterpreterThreads(InterpreterId slot) {
   inForkedChild();  // children from now on are known as such
-  Place& entry = place(slot, "starting an interpreter's threads");
+  Threads& entry = threadsOf(slot, "starting an interpreter's threads");
   {
-    const std::lock_guard guard(entry.lock);
+    const base::Lock guard(entry.lock);
     if (entry.worker)
       throw runtime::InternalError("starting the threads of interpreter " +
                                    std::to_string(slot.number()) + ": they run already");
@@ -254,33 +256,33 @@ void startInterpreterThreads(InterpreterId slot) {
     entry.worker = startWorker(slot);
     entry.owner = std::move(owner);
   }
-  const std::unique_lock guard(entry.drops);
+  const base::Lock guard(entry.drops);
   entry.generation = Ownership::instance().generation(slot);
   entry.open = true;
 }
 
 bool postHousekeeping(InterpreterId slot, Task& task) noexcept {
-  return post(&Place::worker, slot, task);
+  return post(&Threads::worker, slot, task);
 }
 
 bool postHousekeeping(InterpreterId slot, std::function<void()> task) {
-  return post(&Place::worker, slot, std::move(task));
+  return post(&Threads::worker, slot, std::move(task));
 }
 
 bool postToOwner(InterpreterId slot, std::function<void()> task) {
-  return post(&Place::owner, slot, std::move(task));
+  return post(&Threads::owner, slot, std::move(task));
 }
 
 void runHousekeeping(InterpreterId slot, const std::function<void()>& task) {
-  run(&Place::worker, slot, "running a task on a housekeeping thread", task);
+  run(&Threads::worker, slot, "running a task on a housekeeping thread", task);
 }
 
 void runOwner(InterpreterId slot, const std::function<void()>& task) {
-  run(&Place::owner, slot, "running a task on an interpreter's own thread", task);
+  run(&Threads::owner, slot, "running a task on an interpreter's own thread", task);
 }
 
 void pauseHousekeeping(InterpreterId slot, std::chrono::milliseconds atMost) {
-  const auto worker = place(slot, "pausing a housekeeping thread").current(&Place::worker);
+  const auto worker = threadsOf(slot, "pausing a housekeeping thread").current(&Threads::worker);
   if (worker && worker->isThisThread()) worker->pause(atMost);
 }
 
@@ -288,8 +290,8 @@ void stopInterpreterThreads(InterpreterId slot) noexcept {
   if (!slot.isInterpreter()) return;
   std::shared_ptr<Worker> worker, owner;
   {
-    Place& entry = places()[slot];
-    const std::lock_guard guard(entry.lock);
+    Threads& entry = allThreads()[slot];
+    const base::Lock guard(entry.lock);
     worker = std::move(entry.worker);
     owner = std::move(entry.owner);
   }
@@ -299,11 +301,11 @@ void stopInterpreterThreads(InterpreterId slot) noexcept {
 
 void closeDrops(InterpreterId slot) noexcept {
   if (!slot.isInterpreter()) return;
-  Place& entry = places()[slot];
+  Threads& entry = allThreads()[slot];
   // What is queued already ends first; only what comes later leaks.
-  if (const auto worker = entry.current(&Place::worker); worker && !worker->isThisThread())
+  if (const auto worker = entry.current(&Threads::worker); worker && !worker->isThisThread())
     runHousekeeping(slot, [] {});  // nothing is kept of it: no memory either
-  const std::unique_lock guard(entry.drops);
+  const base::Lock guard(entry.drops);
   entry.open = false;
 }
 

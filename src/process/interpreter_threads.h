@@ -17,6 +17,7 @@
 #include <shared_mutex>
 
 #include "base/interpreter_id.h"
+#include "base/mutex.h"
 
 namespace multipy::process {
 
@@ -77,7 +78,7 @@ class DropPermit {
   explicit operator bool() const noexcept { return granted_; }
 
  private:
-  std::shared_lock<std::shared_mutex> lock_;  // none in a forked child
+  std::shared_lock<base::SharedMutex> lock_;  // none in a forked child
   bool granted_ = false;
 };
 

@@ -21,13 +21,13 @@
 #include <cerrno>
 #include <cstring>
 #include <map>
-#include <mutex>
-#include <shared_mutex>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "base/fork_mutex.h"
+#include "base/mutex.h"
 #include "base/per_interpreter.h"
 #include "multipy/runtime/Exception.h"
 
@@ -82,7 +82,6 @@ struct Ownership::State {
     // unloaded once setDead() has returned, so that waits for them.
     std::atomic<int> probes{0};
     std::atomic<std::uint64_t> generation{0};
-    void* slice = nullptr;  // guarded by admission
   };
 
   struct Range {
@@ -94,20 +93,21 @@ struct Ownership::State {
   std::atomic<int> used{0};  // slots[used...] have never been admitted
   std::array<std::atomic<InterpreterId>, kSliceCount> sliceOwner{};
 
-  std::mutex admission;
-  // Oldest first; guarded by admission. It has room for all that there ever are: a slice is
-  // only reserved while no more than kRestingSlices rest.
-  std::vector<void*> restingSlices;
+  base::Mutex admission;
+  PerInterpreter<void*> slices MULTIPY_GUARDED_BY(admission){};
+  // Oldest first. It has room for all that there ever are: a slice is only reserved while no
+  // more than kRestingSlices rest.
+  std::vector<void*> restingSlices MULTIPY_GUARDED_BY(admission);
 
   mutable base::ForkSharedMutex rangesLock;
-  std::map<std::uintptr_t, Range> ranges;  // by begin; guarded by rangesLock
+  std::map<std::uintptr_t, Range> ranges MULTIPY_GUARDED_BY(rangesLock);  // by begin
   std::atomic<bool> hasRanges{false};
 
   State() {
     restingSlices.reserve(InterpreterId::kMost + kRestingSlices + 1);  // release() takes no memory
   }
 
-  void* takeSlice() {
+  void* takeSlice() MULTIPY_REQUIRES(admission) {
     if (restingSlices.size() > kRestingSlices) return takeRested();
     if (void* const slice = reserveSlice()) return slice;
     const int error = errno;
@@ -120,7 +120,7 @@ struct Ownership::State {
     return takeRested();
   }
 
-  void* takeRested() {
+  void* takeRested() MULTIPY_REQUIRES(admission) {
     void* const slice = restingSlices.front();
     restingSlices.erase(restingSlices.begin());
     return slice;
@@ -145,11 +145,11 @@ Ownership& Ownership::instance() {
 }
 
 InterpreterId Ownership::admit() {
-  const std::lock_guard guard(state_->admission);
+  const base::Lock guard(state_->admission);
   for (const InterpreterId slot : EveryInterpreterId()) {
     State::Slot& entry = state_->slots[slot];
     if (entry.stage.load() != State::Stage::Free) continue;
-    entry.slice = state_->takeSlice();
+    state_->slices[slot] = state_->takeSlice();
     entry.generation.fetch_add(1);
     entry.stage.store(State::Stage::Admitted);
     if (state_->used.load() <= slot.number()) state_->used.store(slot.number() + 1);
@@ -164,8 +164,8 @@ AddressRange Ownership::slice(InterpreterId slot) const {
   if (!slot.isInterpreter())
     throw runtime::InvalidArgument("Ownership::slice(" + std::to_string(slot.number()) +
                                    "): expected 0 to " + std::to_string(InterpreterId::kMost - 1));
-  const std::lock_guard guard(state_->admission);
-  void* const begin = state_->slots[slot].slice;
+  const base::Lock guard(state_->admission);
+  void* const begin = state_->slices[slot];
   return begin ? AddressRange{begin, kSliceSize} : AddressRange{};
 }
 
@@ -174,13 +174,13 @@ std::uint64_t Ownership::generation(InterpreterId slot) const noexcept {
 }
 
 void Ownership::setLive(InterpreterId slot, bool (*holdsGil)()) {
-  const std::lock_guard guard(state_->admission);
+  const base::Lock guard(state_->admission);
   if (!slot.isInterpreter() || state_->slots[slot].stage.load() != State::Stage::Admitted)
     throw runtime::InternalError("Ownership::setLive(" + std::to_string(slot.number()) +
                                  "): the slot has not been admitted, or lives already");
   State::Slot& entry = state_->slots[slot];
   entry.holdsGil.store(holdsGil);
-  state_->sliceOwner[number(entry.slice)].store(slot);
+  state_->sliceOwner[number(state_->slices[slot])].store(slot);
   entry.stage.store(State::Stage::Live);
 }
 
@@ -190,11 +190,12 @@ bool Ownership::isLive(InterpreterId slot) const noexcept {
 
 void Ownership::setDead(InterpreterId slot) noexcept {
   if (!slot.isInterpreter()) return;
-  const std::lock_guard guard(state_->admission);
+  const base::Lock guard(state_->admission);
   State::Slot& entry = state_->slots[slot];
   if (entry.stage.load() == State::Stage::Free) return;
   entry.stage.store(State::Stage::Dead);
-  if (entry.slice) state_->sliceOwner[number(entry.slice)].store(InterpreterId::none());
+  if (void* const slice = state_->slices[slot])
+    state_->sliceOwner[number(slice)].store(InterpreterId::none());
   entry.holdsGil.store(nullptr);
   while (entry.probes.load() != 0) std::this_thread::yield();
 }
@@ -203,25 +204,23 @@ void Ownership::release(InterpreterId slot) noexcept {
   setDead(slot);
   removeRanges(slot);
   if (!slot.isInterpreter()) return;
-  const std::lock_guard guard(state_->admission);
-  State::Slot& entry = state_->slots[slot];
-  if (entry.slice) {
-    emptySlice(entry.slice);
-    state_->restingSlices.push_back(entry.slice);
-    entry.slice = nullptr;
+  const base::Lock guard(state_->admission);
+  if (void* const slice = std::exchange(state_->slices[slot], nullptr)) {
+    emptySlice(slice);
+    state_->restingSlices.push_back(slice);
   }
-  entry.stage.store(State::Stage::Free);
+  state_->slots[slot].stage.store(State::Stage::Free);
 }
 
 void Ownership::addRange(InterpreterId slot, const void* begin, const void* end) {
-  const std::unique_lock guard(state_->rangesLock);
+  const base::Lock guard(state_->rangesLock);
   state_->ranges[reinterpret_cast<std::uintptr_t>(begin)] = {reinterpret_cast<std::uintptr_t>(end),
                                                              slot};
   state_->hasRanges.store(true);
 }
 
 void Ownership::removeRanges(InterpreterId slot) noexcept {
-  const std::unique_lock guard(state_->rangesLock);
+  const base::Lock guard(state_->rangesLock);
   std::erase_if(state_->ranges, [slot](const auto& range) { return range.second.slot == slot; });
   state_->hasRanges.store(!state_->ranges.empty());
 }
@@ -237,7 +236,7 @@ InterpreterId Ownership::ownerOf(const void* object) const noexcept {
   const auto address = reinterpret_cast<std::uintptr_t>(object);
   InterpreterId slot = InterpreterId::none();
   {
-    const std::shared_lock guard(state_->rangesLock);
+    const base::SharedLock guard(state_->rangesLock);
     auto range = state_->ranges.upper_bound(address);
     if (range != state_->ranges.begin() && address < (--range)->second.end)
       slot = range->second.slot;

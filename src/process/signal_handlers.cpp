@@ -6,9 +6,9 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
-#include <mutex>
 #include <new>
 
+#include "base/mutex.h"
 #include "base/per_interpreter.h"
 #include "process/ownership.h"
 
@@ -34,18 +34,23 @@ bool isThreadsOwn(int number) {
   return std::find(kThreadsOwn.begin(), kThreadsOwn.end(), number) != kThreadsOwn.end();
 }
 
+// Constant-initialised and never destroyed: signals arrive whenever they like. All is
+// changed with the mutex, and what is atomic is read by handlers without it. A table that
+// was made for a slot serves all of its interpreters, one after the other. A child of fork()
+// never takes the mutex (isChild): to start Python is to ask for signals already.
+constinit base::Mutex mutex;
+
 /// What one party, the program or an interpreter, wants done with each signal.
 class Actions {
  public:
-  // --- with the lock
-  void set(int number, const struct sigaction& action) {
+  void set(int number, const struct sigaction& action) MULTIPY_REQUIRES(mutex) {
     wanted_[number] = action;
     once_[number] = (action.sa_flags & static_cast<int>(SA_RESETHAND)) != 0;
     called_[number] = action.sa_sigaction;
   }
-  void clear(int number) { set(number, {}); }
+  void clear(int number) MULTIPY_REQUIRES(mutex) { set(number, {}); }
   /// SIG_DFL if there is nothing.
-  struct sigaction get(int number) const {
+  struct sigaction get(int number) const MULTIPY_REQUIRES(mutex) {
     return called_[number].load() ? wanted_[number] : (struct sigaction){};
   }
 
@@ -64,51 +69,31 @@ class Actions {
   bool running() const { return running_ != 0; }
 
  private:
-  std::array<struct sigaction, kSignals> wanted_{};
+  std::array<struct sigaction, kSignals> wanted_ MULTIPY_GUARDED_BY(mutex){};
   std::array<std::atomic<Handler>, kSignals> called_{};
   std::array<std::atomic<bool>, kSignals> once_{};
   std::atomic<int> running_{0};
 };
 
-// Constant-initialised and never destroyed: signals arrive whenever they like. All is
-// changed with the mutex, and what is atomic is read by handlers without it. A table that
-// was made for a slot serves all of its interpreters, one after the other. A child of fork()
-// never takes the mutex (isChild): to start Python is to ask for signals already.
-constinit std::mutex mutex;
 constinit Actions programs;
 constinit PerInterpreter<std::atomic<Actions*>> interpreters{};
-constinit std::array<bool, kSignals> ignoredByUs{};
+constinit std::array<bool, kSignals> ignoredByUs MULTIPY_GUARDED_BY(mutex){};
 constinit std::atomic<pid_t> process{0};  // whose tables these are
 
-/// The mutex, and no handler of this thread's meanwhile, which might want it, too.
-class Locked {
+/// No handler of this thread's, which might want the mutex that this thread has.
+class WithoutSignals {
  public:
-  Locked() {
-    mask();
-    lock_ = std::unique_lock(mutex);
-  }
-  /// In a handler, which cannot wait: perhaps not.
-  explicit Locked(std::try_to_lock_t) {
-    mask();
-    lock_ = std::unique_lock(mutex, std::try_to_lock);
-  }
-  ~Locked() {
-    if (lock_) lock_.unlock();
-    ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-  }
-  Locked(const Locked&) = delete;
-  Locked& operator=(const Locked&) = delete;
-  explicit operator bool() const { return lock_.owns_lock(); }
-
- private:
-  void mask() {
+  WithoutSignals() {
     sigset_t all;
     ::sigfillset(&all);
     ::pthread_sigmask(SIG_SETMASK, &all, &before_);
   }
+  ~WithoutSignals() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  WithoutSignals(const WithoutSignals&) = delete;
+  WithoutSignals& operator=(const WithoutSignals&) = delete;
 
+ private:
   sigset_t before_;
-  std::unique_lock<std::mutex> lock_;
 };
 
 Actions* actionsOf(InterpreterId slot) {
@@ -140,7 +125,7 @@ void deliverToThread(int number, siginfo_t* info, void* context) {
     endByDefault(number, info);
 }
 
-bool anybodyHasHandler(int number) {
+bool isAnyHandlerThere(int number) {
   if (isFunction(programs.handler(number))) return true;
   return std::any_of(interpreters.begin(), interpreters.end(), [&](const auto& slot) {
     const Actions* actions = slot.load();
@@ -148,14 +133,16 @@ bool anybodyHasHandler(int number) {
   });
 }
 
-int lookAtPrograms(int number);
-int install(int number);
+int lookAtPrograms(int number) MULTIPY_REQUIRES(mutex);
+int install(int number) MULTIPY_REQUIRES(mutex);
 
 /// When the last handler was for one call, the next signal is to do what it does without
 /// us. (A thread that has the lock is changing actions: then it is done at the next signal.)
 void putProgramsBack(int number) {
-  const Locked locked(std::try_to_lock);
-  if (locked && lookAtPrograms(number) == 0 && !anybodyHasHandler(number)) install(number);
+  const WithoutSignals without;
+  if (!mutex.try_lock()) return;
+  const base::Lock lock(mutex, std::adopt_lock);
+  if (lookAtPrograms(number) == 0 && !isAnyHandlerThere(number)) install(number);
 }
 
 void deliverToAll(int number, siginfo_t* info, void* context) {
@@ -166,7 +153,7 @@ void deliverToAll(int number, siginfo_t* info, void* context) {
   }
   for (const auto& slot : interpreters)
     if (Actions* actions = slot.load()) actions->call(number, info, context);
-  if (!anybodyHasHandler(number)) putProgramsBack(number);
+  if (!isAnyHandlerThere(number)) putProgramsBack(number);
 }
 
 void deliver(int number, siginfo_t* info, void* context) {
@@ -239,14 +226,14 @@ int install(int number) {
   return ::sigaction(number, &next, nullptr) == 0 ? 0 : errno;
 }
 
-struct sigaction seenBy(const Actions* own, int number) {
+struct sigaction seenBy(const Actions* own, int number) MULTIPY_REQUIRES(mutex) {
   if (own && own->handler(number)) return own->get(number);
   const struct sigaction theirs = programs.get(number);
   const bool calledAnyway = isFunction(theirs.sa_sigaction) && !isThreadsOwn(number);
   return calledAnyway ? (struct sigaction){} : theirs;
 }
 
-int change(Actions& own, int number, const struct sigaction& action) {
+int change(Actions& own, int number, const struct sigaction& action) MULTIPY_REQUIRES(mutex) {
   const struct sigaction before = own.get(number);
   const bool isPrograms =
       isFunction(action.sa_sigaction) && action.sa_sigaction == programs.get(number).sa_sigaction;
@@ -257,7 +244,7 @@ int change(Actions& own, int number, const struct sigaction& action) {
 }
 
 int changeInChild(InterpreterId slot, int number, const struct sigaction* action,
-                  struct sigaction* old) {
+                  struct sigaction* old) MULTIPY_NO_THREAD_SAFETY_ANALYSIS {
   struct sigaction before {};
   if (::sigaction(number, action, &before) != 0) return errno;
   if (old) *old = isOurs(before) ? seenBy(actionsOf(slot), number) : before;
@@ -272,7 +259,8 @@ int changeSignalAction(InterpreterId slot, int number, const struct sigaction* a
   if (!slot.isInterpreter() || number <= 0 || number >= kSignals)
     return ::sigaction(number, action, old) == 0 ? 0 : errno;
   if (isChild()) return changeInChild(slot, number, action, old);
-  const Locked locked;
+  const WithoutSignals without;
+  const base::Lock lock(mutex);
   process = ::getpid();
   if (const int error = lookAtPrograms(number)) return error;
   Actions* own = actionsOf(slot);
@@ -292,7 +280,8 @@ bool forgetSignalActions(InterpreterId slot) noexcept {
   Actions* own = actionsOf(slot);
   if (!own || isChild()) return true;
   {
-    const Locked locked;
+    const WithoutSignals without;
+    const base::Lock lock(mutex);
     for (int number = 1; number < kSignals; ++number) {
       if (!own->handler(number) && !own->isSpent(number)) continue;
       lookAtPrograms(number);

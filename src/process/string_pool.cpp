@@ -28,8 +28,8 @@ StringPool::~StringPool() {
 const char* StringPool::share(std::string_view text) {
   const Key key{text, std::hash<std::string_view>()(text)};
   Shard& shard = shards_[key.hash >> 32 & (kShards - 1)];  // the sets go by the lower bits
-  std::unique_lock lock(shard.mutex, std::try_to_lock);
-  if (!lock) return nullptr;
+  if (!shard.mutex.try_lock()) return nullptr;
+  const base::Lock lock(shard.mutex, std::adopt_lock);
   if (const auto known = shard.texts.find(key); known != shard.texts.end()) {
     (*known)->uses.fetch_add(1, std::memory_order_relaxed);
     return (*known)->bytes();
@@ -81,7 +81,7 @@ void StringPool::sweep(Shard& shard) {
 StringPool::Counts StringPool::counts() const {
   Counts counts{};
   for (const Shard& shard : shards_) {
-    std::lock_guard lock(shard.mutex);
+    const base::Lock lock(shard.mutex);
     counts.texts += shard.texts.size();
     counts.bytes += shard.bytes;
     for (const Text* const text : shard.texts)

@@ -15,9 +15,10 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 #include <string_view>
 #include <unordered_set>
+
+#include "base/mutex.h"
 
 namespace multipy::process {
 
@@ -76,13 +77,13 @@ class StringPool {
     bool operator()(const auto& one, const auto& other) const { return view(one) == view(other); }
   };
   struct alignas(64) Shard {
-    mutable std::mutex mutex;
-    std::unordered_set<Text*, Hash, Equal> texts;
-    std::size_t bytes = 0;
-    std::size_t sweepAt = 64;  // texts
+    mutable base::Mutex mutex;
+    std::unordered_set<Text*, Hash, Equal> texts MULTIPY_GUARDED_BY(mutex);
+    std::size_t bytes MULTIPY_GUARDED_BY(mutex) = 0;
+    std::size_t sweepAt MULTIPY_GUARDED_BY(mutex) = 64;  // texts
   };
 
-  static void sweep(Shard& shard);
+  static void sweep(Shard& shard) MULTIPY_REQUIRES(shard.mutex);
 
   const std::size_t capacityOfShard_;
   std::array<Shard, kShards> shards_;

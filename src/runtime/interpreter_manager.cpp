@@ -42,7 +42,7 @@ std::shared_ptr<ManagerState> startInterpreters(std::size_t n,
     });
     for (std::size_t i = 0; i < n; ++i)
       state->cores[i]->whenBroken([weak = std::weak_ptr(state), i] {
-        if (const auto manager = weak.lock()) manager->balancer.setAside(static_cast<int>(i));
+        if (const auto manager = weak.lock()) manager->users.setAside(static_cast<int>(i));
       });
   } catch (...) {
     std::erase(state->cores, nullptr);
@@ -78,7 +78,7 @@ InterpreterManager::~InterpreterManager() { InterpreterCore::shutDown(state_->co
 InterpreterSession InterpreterManager::acquireOne() { return SessionState::onAny(state_); }
 
 void InterpreterManager::debugLimitInterpreters(std::size_t n) {
-  state_->balancer.setResourceLimit(n);
+  state_->users.setResourceLimit(n);
 }
 
 Package InterpreterManager::loadPackage(const std::string& path) {

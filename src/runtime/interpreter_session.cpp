@@ -97,17 +97,17 @@ Obj InterpreterSession::global(const char* module, const char* name) const {
   const auto& session = SessionState::of(this, "import a global");
   const Entered inside(*session->core, "import a global");
   Failure failure;
-  Handle result = session->core->api().global(module, name, failure);
+  NewReference result = inside.python().global(module, name, failure);
   if (!result) throwFailure(failure);  // asked for by the program, not by a package
-  return ObjectState::adopt(result, failure, session);
+  return ObjectState::adopt(inside, std::move(result), failure, session);
 }
 
 Obj InterpreterSession::fromIValue(const at::IValue& value) const {
   const auto& session = SessionState::of(this, "convert an IValue to an Obj");
   const Entered inside(*session->core, "convert an IValue to an Obj");
   Failure failure;
-  Handle result = session->core->api().fromIValue(value, failure);
-  return ObjectState::adopt(result, failure, session);
+  NewReference result = inside.python().fromIValue(value, failure);
+  return ObjectState::adopt(inside, std::move(result), failure, session);
 }
 
 ReplicatedObj InterpreterSession::createMovable(const Obj& obj) {

@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "multipy/runtime/interpreter_manager.h"
-#include "multipy/runtime/load_balancer.h"
 #include "runtime/interpreter/gil.h"
 #include "runtime/interpreter/interpreter_core.h"
 #include "runtime/interpreter/interpreter_recipe.h"
 #include "runtime/scheduling/call_queue.h"
+#include "runtime/scheduling/interpreter_users.h"
 
 namespace multipy::runtime {
 
@@ -20,17 +20,17 @@ struct ManagerState {
       : options(std::move(given)),
         recipe(std::move(prepared)),
         cores(n),
-        balancer(n),
-        queue(balancer, cores) {}
+        users(n),
+        queue(users, cores) {}
 
   const InterpreterManagerOptions options;
   const InterpreterRecipe recipe;
   std::vector<std::shared_ptr<InterpreterCore>> cores;  // not changed once all are up
-  LoadBalancer balancer;
+  InterpreterUsers users;
   CallQueue queue;
 };
 
-/// One interpreter of a manager, counted as in use by its balancer.
+/// One interpreter of a manager, counted as in use.
 class Reservation {
  public:
   explicit Reservation(ManagerState& manager) noexcept

@@ -2,6 +2,8 @@
 
 #include <c10/util/SmallVector.h>
 
+#include <utility>
+
 #include "multipy/runtime/Exception.h"
 #include "runtime/interpreter/failure.h"
 #include "runtime/interpreter/gil.h"
@@ -17,26 +19,26 @@ void requireName(const char* name, const char* doing) {
 
 // An argument may come from another session, but not from another interpreter:
 // its address means nothing there.
-Handle argumentFor(const InterpreterCore& core, const Obj& argument) {
+BorrowedReference argumentFor(const InterpreterCore& core, const Obj& argument) {
   const ObjectState& state = ObjectState::of(argument, "pass an Obj as an argument");
   if (&state.core() != &core)
     throw HandleError(
         "cannot pass an Obj as an argument: it lives in another interpreter than the "
         "object that is called. Pass its value (toIValue()), or take it there as a "
         "ReplicatedObj (InterpreterManager::createMovable)");
-  return state.handle;
+  return state.object();
 }
 
 }  // namespace
 
 // --- references
 
-Obj ObjectState::adopt(Handle owned, const Failure& failure,
+Obj ObjectState::adopt(const Entered& inside, NewReference owned, const Failure& failure,
                        const std::shared_ptr<const SessionState>& session) {
   if (!owned) throwFailure(failure, session->wantedBy());
-  OwnedHandle guarded(session->core->api(), owned);
-  auto* state = new ObjectState(owned, session);
-  guarded.release();
+  OwnedReference guarded(inside, std::move(owned));
+  auto* state = new ObjectState(nullptr, session);
+  state->reference = guarded.release();
   return Obj(state);
 }
 
@@ -68,7 +70,7 @@ at::IValue Obj::toIValue() const {
   const Entered inside(object.core(), kDoing);
   Failure failure;
   at::IValue value;
-  if (!object.core().api().toIValue(object.handle, &value, failure))
+  if (!inside.python().toIValue(object.object(), &value, failure))
     throwFailure(failure, object.session->wantedBy());
   return value;
 }
@@ -76,14 +78,15 @@ at::IValue Obj::toIValue() const {
 Obj Obj::operator()(at::ArrayRef<Obj> args) const {
   constexpr const char* kDoing = "call an Obj";
   const ObjectState& object = ObjectState::of(*this, kDoing);
-  c10::SmallVector<Handle, 8> handles;
-  handles.reserve(args.size());
-  for (const Obj& arg : args) handles.push_back(argumentFor(object.core(), arg));
+  c10::SmallVector<BorrowedReference, 8> arguments;
+  arguments.reserve(args.size());
+  for (const Obj& arg : args) arguments.push_back(argumentFor(object.core(), arg));
 
   const Entered inside(object.core(), kDoing);
   Failure failure;
-  Handle result = object.core().api().call(object.handle, handles.data(), handles.size(), failure);
-  return ObjectState::adopt(result, failure, object.session);
+  NewReference result =
+      inside.python().call(object.object(), arguments.data(), arguments.size(), failure);
+  return ObjectState::adopt(inside, std::move(result), failure, object.session);
 }
 
 Obj Obj::operator()(at::ArrayRef<at::IValue> args) const {
@@ -91,9 +94,9 @@ Obj Obj::operator()(at::ArrayRef<at::IValue> args) const {
   const ObjectState& object = ObjectState::of(*this, kDoing);
   const Entered inside(object.core(), kDoing);
   Failure failure;
-  Handle result =
-      object.core().api().callIValues(object.handle, args.data(), args.size(), nullptr, 0, failure);
-  return ObjectState::adopt(result, failure, object.session);
+  NewReference result =
+      inside.python().callIValues(object.object(), args.data(), args.size(), nullptr, 0, failure);
+  return ObjectState::adopt(inside, std::move(result), failure, object.session);
 }
 
 Obj Obj::operator()(std::initializer_list<at::IValue> args) const {
@@ -107,9 +110,9 @@ Obj Obj::callKwargs(const std::vector<at::IValue>& args,
   const KeywordArguments named(kwargs);
   const Entered inside(object.core(), kDoing);
   Failure failure;
-  Handle result = object.core().api().callIValues(object.handle, args.data(), args.size(),
-                                                  named.data(), named.size(), failure);
-  return ObjectState::adopt(result, failure, object.session);
+  NewReference result = inside.python().callIValues(object.object(), args.data(), args.size(),
+                                                    named.data(), named.size(), failure);
+  return ObjectState::adopt(inside, std::move(result), failure, object.session);
 }
 
 Obj Obj::callKwargs(const std::unordered_map<std::string, at::IValue>& kwargs) const {
@@ -122,7 +125,7 @@ bool Obj::hasattr(const char* name) const {
   const ObjectState& object = ObjectState::of(*this, kDoing);
   const Entered inside(object.core(), kDoing);
   Failure failure;
-  const int answer = object.core().api().hasattr(object.handle, name, failure);
+  const int answer = inside.python().hasattr(object.object(), name, failure);
   if (answer < 0) throwFailure(failure, object.session->wantedBy());
   return answer != 0;
 }
@@ -133,8 +136,8 @@ Obj Obj::attr(const char* name) const {
   const ObjectState& object = ObjectState::of(*this, kDoing);
   const Entered inside(object.core(), kDoing);
   Failure failure;
-  Handle result = object.core().api().attr(object.handle, name, failure);
-  return ObjectState::adopt(result, failure, object.session);
+  NewReference result = inside.python().attr(object.object(), name, failure);
+  return ObjectState::adopt(inside, std::move(result), failure, object.session);
 }
 
 }  // namespace multipy::runtime

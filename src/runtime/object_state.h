@@ -13,13 +13,15 @@
 
 namespace multipy::runtime {
 
-struct ObjectState : DroppedReference {
-  ObjectState(Handle owned, std::shared_ptr<const SessionState> through) noexcept
-      : DroppedReference(owned), session(std::move(through)) {}
+class Entered;
 
-  /// An Obj for a new reference, of which it takes care; a null one is the
-  /// failure that Python reported. With the GIL.
-  static Obj adopt(Handle owned, const Failure& failure,
+struct ObjectState : DroppedReference {
+  ObjectState(NewReference owned, std::shared_ptr<const SessionState> through) noexcept
+      : DroppedReference(std::move(owned)), session(std::move(through)) {}
+
+  /// An Obj for a reference, which it takes over; a null one is the failure that Python
+  /// reported.
+  static Obj adopt(const Entered& inside, NewReference owned, const Failure& failure,
                    const std::shared_ptr<const SessionState>& session);
 
   /// Throws InvalidArgument if the Obj is empty, HandleError if its session has
@@ -29,6 +31,7 @@ struct ObjectState : DroppedReference {
   static const ObjectState* peek(const Obj& obj) noexcept { return obj.state_; }
 
   InterpreterCore& core() const noexcept { return *session->core; }
+  BorrowedReference object() const noexcept { return reference.borrowed(); }
 
   std::atomic<std::uint32_t> uses{1};  // Objs that refer to this
   const std::shared_ptr<const SessionState> session;

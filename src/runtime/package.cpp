@@ -19,9 +19,8 @@ InterpreterSession Package::acquireSession() const {
   InterpreterSession session = SessionState::onAny(manager_, source_);
   const auto& state = SessionState::of(&session, kDoing);
   const Entered inside(*state->core, kDoing);
-  Handle importer = source_->importer(state->core);
-  state->core->api().incref(importer);
-  session.self = ObjectState::adopt(importer, {}, state);
+  NewReference importer = inside.python().newReference(source_->importer(inside));
+  session.self = ObjectState::adopt(inside, std::move(importer), {}, state);
   return session;
 }
 

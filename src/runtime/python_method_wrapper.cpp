@@ -23,10 +23,10 @@ void PythonMethodWrapper::setArgumentNames(std::vector<std::string>& names) cons
   const Reservation reservation(*model.manager);
   const auto& core = reservation.core();
   const Entered inside(*core, "ask a method for its arguments");
-  const InterpreterApi& api = core->api();
   Failure failure;
-  const OwnedHandle method(api, api.attr(model.objectIn(core), methodName_.c_str(), failure));
-  if (!method || !api.argumentNames(method.get(), &names, failure))
+  const OwnedReference method(
+      inside, inside.python().attr(model.objectIn(inside), methodName_.c_str(), failure));
+  if (!method || !inside.python().argumentNames(method.get(), &names, failure))
     throwFailure(failure, model.wantedBy());
 }
 

@@ -26,9 +26,10 @@ ReplicatedObj ReplicatedState::make(const Obj& obj, const InterpreterSession* se
   auto state = std::make_shared<ReplicatedState>(std::move(manager), std::move(package));
   const auto& core = owner->core;
   const Entered inside(*core, kDoing);
-  Handle importer = state->package ? state->package->importer(core) : nullptr;
+  const BorrowedReference importer = state->package ? state->package->importer(inside) : nullptr;
   Failure failure;
-  if (!core->api().pickle(object.handle, importer, &state->origin.emplace<Pickled>(), failure))
+  if (!inside.python().pickle(object.object(), importer, &state->origin.emplace<Pickled>(),
+                              failure))
     throwFailure(failure, state->wantedBy());
   return ReplicatedObj(std::move(state));
 }
@@ -44,63 +45,59 @@ ReplicatedObj ReplicatedState::load(std::string module, std::string file,
     const InterpreterSession session = SessionState::onAny(state->manager, state->package);
     const auto& core = SessionState::of(&session, kDoing)->core;
     const Entered inside(*core, kDoing);
-    if (state->objectUnlessBroken(core, others)) return ReplicatedObj(std::move(state));
+    if (state->objectUnlessBroken(inside, others)) return ReplicatedObj(std::move(state));
   }
 }
 
-Handle ReplicatedState::objectIn(const std::shared_ptr<InterpreterCore>& core) {
-  if (Handle known = objects.find(*core)) [[likely]]
+BorrowedReference ReplicatedState::objectIn(const Entered& inside) {
+  if (const BorrowedReference known = objects.find(inside)) [[likely]]
     return known;
   Failure failure;
-  Handle made = bringTo(core, failure);
+  NewReference made = bringTo(inside, failure);
   if (!made) throwFailure(failure, wantedBy());
-  return objects.keep(core, made);
+  return objects.keep(inside, std::move(made));
 }
 
-Handle ReplicatedState::objectUnlessBroken(const std::shared_ptr<InterpreterCore>& core,
-                                           std::size_t others) {
+BorrowedReference ReplicatedState::objectUnlessBroken(const Entered& inside, std::size_t others) {
   try {
-    return objectIn(core);
+    return objectIn(inside);
   } catch (const PythonException&) {
-    if (others == 0 || !core->isBroken()) throw;
+    if (others == 0 || !inside.core().isBroken()) throw;
     return nullptr;
   }
 }
 
-Handle ReplicatedState::bringTo(const std::shared_ptr<InterpreterCore>& core, Failure& failure) {
-  Handle importer = package ? package->importer(core) : nullptr;
+NewReference ReplicatedState::bringTo(const Entered& inside, Failure& failure) {
+  const BorrowedReference importer = package ? package->importer(inside) : nullptr;
   if (const auto* packaged = std::get_if<PackagedPickle>(&origin))
-    return core->api().loadPickle(importer, *packaged, objects.place(*core), failure);
-  return core->api().unpickle(std::get<Pickled>(origin), importer, failure);
+    return inside.python().loadPickle(importer, *packaged, objects.place(inside), failure);
+  return inside.python().unpickle(std::get<Pickled>(origin), importer, failure);
 }
 
 Obj ReplicatedState::objIn(const std::shared_ptr<SessionState>& session, const char* doing) {
   const Entered inside(*session->core, doing);
-  Handle object = objectIn(session->core);
-  session->core->api().incref(object);
-  return ObjectState::adopt(object, {}, session);
+  NewReference object = inside.python().newReference(objectIn(inside));
+  return ObjectState::adopt(inside, std::move(object), {}, session);
 }
 
 at::IValue ReplicatedState::call(const char* method, at::ArrayRef<at::IValue> args,
                                  const KeywordArgument* named, std::size_t nNamed) {
   for (std::size_t others = manager->cores.size() - 1;; --others) {
     const Turn turn(*manager, cost);
-    const std::shared_ptr<InterpreterCore>& core = turn.core();
-    const Entered inside(*core, "call a ReplicatedObj", turn.priority());
-    if (Handle object = objectUnlessBroken(core, others)) [[likely]]
-      return callIn(*core, object, method, args, named, nNamed);
+    const Entered inside(*turn.core(), "call a ReplicatedObj", turn.priority());
+    if (const BorrowedReference object = objectUnlessBroken(inside, others)) [[likely]]
+      return callIn(inside, object, method, args, named, nNamed);
   }
 }
 
-at::IValue ReplicatedState::callIn(const InterpreterCore& core, Handle object, const char* method,
-                                   at::ArrayRef<at::IValue> args, const KeywordArgument* named,
-                                   std::size_t nNamed) {
-  const InterpreterApi& api = core.api();
+at::IValue ReplicatedState::callIn(const Entered& inside, BorrowedReference object,
+                                   const char* method, at::ArrayRef<at::IValue> args,
+                                   const KeywordArgument* named, std::size_t nNamed) {
+  const InterpreterApi::WithGil& python = inside.python();
 
   // A reference of our own: while Python runs the GIL may be given up, and the
   // kept object be unloaded.
-  api.incref(object);
-  const OwnedHandle owned(api, object);
+  const OwnedReference owned(inside, python.newReference(object));
 
   std::chrono::steady_clock::time_point begun;
   const bool timed = cost.timesNext();
@@ -109,9 +106,10 @@ at::IValue ReplicatedState::callIn(const InterpreterCore& core, Handle object, c
   at::IValue result;
   bool done = false;
   if (!method) {
-    done = api.callToIValue(object, args.data(), args.size(), named, nNamed, &result, failure);
-  } else if (const OwnedHandle bound(api, api.attr(object, method, failure)); bound) {
-    done = api.callToIValue(bound.get(), args.data(), args.size(), named, nNamed, &result, failure);
+    done = python.callToIValue(object, args.data(), args.size(), named, nNamed, &result, failure);
+  } else if (const OwnedReference bound(inside, python.attr(object, method, failure)); bound) {
+    done =
+        python.callToIValue(bound.get(), args.data(), args.size(), named, nNamed, &result, failure);
   }
   if (timed) cost.took(std::chrono::steady_clock::now() - begun);
   if (!done) [[unlikely]]

@@ -12,7 +12,7 @@
 
 #include "abi/interpreter_api.h"
 #include "multipy/runtime/replicated_obj.h"
-#include "runtime/interpreter/handle_table.h"
+#include "runtime/interpreter/object_table.h"
 #include "runtime/manager_state.h"
 #include "runtime/packages/package_source.h"
 #include "runtime/scheduling/call_cost.h"
@@ -36,8 +36,8 @@ struct ReplicatedState {
                             std::shared_ptr<ManagerState> manager,
                             std::shared_ptr<PackageSource> package);
 
-  /// The object in this interpreter, unpickled on first use. Borrowed; with the GIL.
-  Handle objectIn(const std::shared_ptr<InterpreterCore>& core);
+  /// The object in this interpreter, unpickled on first use.
+  BorrowedReference objectIn(const Entered& inside);
   /// The same as an Obj of the session.
   Obj objIn(const std::shared_ptr<SessionState>& session, const char* doing);
 
@@ -54,18 +54,17 @@ struct ReplicatedState {
   const std::shared_ptr<ManagerState> manager;
   const std::shared_ptr<PackageSource> package;  // null: not from a package
   std::variant<Pickled, PackagedPickle> origin;  // not changed once made
-  HandleTable objects;
+  ObjectTable objects;
   CallCost cost;
 
  private:
   /// Null if this interpreter has turned out to be of no use: nothing has been called yet, so
   /// one of the `others`, if there are any, can do it.
-  Handle objectUnlessBroken(const std::shared_ptr<InterpreterCore>& core, std::size_t others);
-  /// `object` is borrowed.
-  at::IValue callIn(const InterpreterCore& core, Handle object, const char* method,
+  BorrowedReference objectUnlessBroken(const Entered& inside, std::size_t others);
+  at::IValue callIn(const Entered& inside, BorrowedReference object, const char* method,
                     at::ArrayRef<at::IValue> args, const KeywordArgument* named,
                     std::size_t nNamed);
-  Handle bringTo(const std::shared_ptr<InterpreterCore>& core, Failure& failure);
+  NewReference bringTo(const Entered& inside, Failure& failure);
 };
 
 }  // namespace multipy::runtime

@@ -17,7 +17,7 @@ struct SessionState {
                std::shared_ptr<PackageSource> ofPackage) noexcept
       : core(std::move(ofCore)), manager(std::move(ofManager)), package(std::move(ofPackage)) {}
 
-  /// A session on an interpreter of the manager, as its balancer picks.
+  /// A session on an interpreter of the manager, which the manager chooses.
   static InterpreterSession onAny(const std::shared_ptr<ManagerState>& manager,
                                   std::shared_ptr<PackageSource> package = nullptr);
   /// A session on a given one; `manager` is null for a stand-alone interpreter.

@@ -16,13 +16,13 @@
 namespace multipy::bridge {
 namespace {
 
-struct Place {
+struct Binding {
   TorchPython functions{};
   std::atomic<bool> bound{false};
 };
 
-PerInterpreter<Place>& places() {
-  static auto* const all = new PerInterpreter<Place>;
+PerInterpreter<Binding>& bindings() {
+  static auto* const all = new PerInterpreter<Binding>;
   return *all;
 }
 
@@ -63,21 +63,21 @@ void bindTorchPython(InterpreterId slot, void* handle) {
 
   openRegistrations(slot);
   setPyInterpreter(slot, getPyInterpreter());
-  Place& place = places()[slot];
-  place.functions = functions;
-  place.bound.store(true, std::memory_order_release);
+  Binding& binding = bindings()[slot];
+  binding.functions = functions;
+  binding.bound.store(true, std::memory_order_release);
 }
 
 void unbindTorchPython(InterpreterId slot) noexcept {
   if (!slot.isInterpreter()) return;
-  places()[slot].bound.store(false);
+  bindings()[slot].bound.store(false);
   clearPyInterpreter(slot);
 }
 
 const TorchPython* torchPython(InterpreterId slot) {
   if (!slot.isInterpreter()) return nullptr;
-  const Place& place = places()[slot];
-  return place.bound.load(std::memory_order_acquire) ? &place.functions : nullptr;
+  const Binding& binding = bindings()[slot];
+  return binding.bound.load(std::memory_order_acquire) ? &binding.functions : nullptr;
 }
 
 }  // namespace multipy::bridge

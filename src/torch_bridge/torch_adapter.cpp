@@ -16,7 +16,6 @@
 #include <algorithm>
 #include <functional>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
@@ -74,7 +73,7 @@ std::string nameAndBuild(const elf::SharedObject& library) {
 class TorchAdapter final : public loader::LibraryAdapter {
  public:
   void setResidentCopyLoader(std::function<void(const fs::path&)> load) {
-    const std::lock_guard guard(lock_);
+    const base::Lock guard(lock_);
     loadResident_ = std::move(load);
   }
 
@@ -156,14 +155,14 @@ class TorchAdapter final : public loader::LibraryAdapter {
   void rememberRegistering(const elf::SharedObject& library, bool isTorch) {
     const auto id = fileId(library.name());
     if (!id) return;
-    const std::lock_guard guard(lock_);
+    const base::Lock guard(lock_);
     registering_[*id] = isTorch ? "libtorch_python.so" : nameAndBuild(library);
   }
 
   // The name under which the library's registrations are known, if it has any.
   std::optional<std::string> registeringName(const fs::path& original) {
     const auto id = fileId(original);
-    const std::lock_guard guard(lock_);
+    const base::Lock guard(lock_);
     const auto found = id ? registering_.find(*id) : registering_.end();
     if (found == registering_.end()) return std::nullopt;
     return found->second;
@@ -171,16 +170,16 @@ class TorchAdapter final : public loader::LibraryAdapter {
 
   bool isRegistering(const fs::path& original) noexcept {
     const auto id = fileId(original);
-    const std::lock_guard guard(lock_);
+    const base::Lock guard(lock_);
     return id && registering_.contains(*id);
   }
 
   bool isResident(const std::string& name) {
-    const std::lock_guard guard(lock_);
+    const base::Lock guard(lock_);
     return resident_.contains(name);
   }
   void setResident(const std::string& name) {
-    const std::lock_guard guard(lock_);
+    const base::Lock guard(lock_);
     resident_.insert(name);
   }
 
@@ -188,7 +187,7 @@ class TorchAdapter final : public loader::LibraryAdapter {
   void loadResidentCopy(const fs::path& original, const std::string& name) {
     std::function<void(const fs::path&)> load;
     {
-      const std::lock_guard guard(lock_);
+      const base::Lock guard(lock_);
       load = loadResident_;
     }
     if (load) load(original);
@@ -202,9 +201,9 @@ class TorchAdapter final : public loader::LibraryAdapter {
   }
 
   base::ForkMutex lock_;
-  std::function<void(const fs::path&)> loadResident_;  // guarded by lock_
-  std::map<FileId, std::string> registering_;          // guarded by lock_
-  std::set<std::string> resident_;                     // guarded by lock_
+  std::function<void(const fs::path&)> loadResident_ MULTIPY_GUARDED_BY(lock_);
+  std::map<FileId, std::string> registering_ MULTIPY_GUARDED_BY(lock_);
+  std::set<std::string> resident_ MULTIPY_GUARDED_BY(lock_);
 };
 
 TorchAdapter& adapter() {

@@ -16,6 +16,7 @@
 #include "multipy/runtime/interpreter_manager.h"
 #include "runtime/interpreter/interpreter_core.h"
 #include "runtime/scheduling/call_queue.h"
+#include "runtime/scheduling/interpreter_users.h"
 
 namespace multipy::runtime {
 namespace {
@@ -265,8 +266,8 @@ TEST(CallQueuesPlaces, ACheapCallIsLetInBesideAnExpensiveOneThatCameSecond) {
   InterpreterManager manager(1);
   const std::vector<std::shared_ptr<InterpreterCore>> cores = InterpreterCore::live();
   ASSERT_EQ(cores.size(), 1u);
-  LoadBalancer balancer(1);
-  multipy::runtime::CallQueue queue(balancer, cores);
+  InterpreterUsers users(1);
+  multipy::runtime::CallQueue queue(users, cores);
   CallCost expensive, cheap;
   expensive.took(std::chrono::milliseconds(5));
   cheap.took(std::chrono::microseconds(50));

@@ -8,6 +8,7 @@
 
 #include "expect_error.h"
 #include "multipy/runtime/Exception.h"
+#include "runtime/scheduling/interpreter_users.h"
 
 namespace multipy::runtime {
 namespace {
@@ -65,8 +66,7 @@ TEST(LoadBalancer, RefusesWhatCannotBeRight) {
   expectError<InvalidArgument>([&] { balancer.setResourceLimit(0); }, {"limit is 0", "1 to"});
   expectError<InvalidArgument>([&] { balancer.setResourceLimit(3); }, {"limit is 3", "2"});
   expectError<InvalidArgument>([&] { balancer.free(2); }, {"no interpreter 2", "0 to 1"});
-  expectError<InvalidArgument>([&] { balancer.join(2); }, {"no interpreter 2", "0 to 1"});
-  expectError<InvalidArgument>([&] { balancer.joinIf(-1, 0); }, {"no interpreter -1"});
+  expectError<InvalidArgument>([&] { balancer.users(2); }, {"no interpreter 2", "0 to 1"});
   expectError<InvalidArgument>([&] { balancer.free(-1); }, {"no interpreter -1"});
   expectError<InvalidArgument>([&] { balancer.free(0); }, {"interpreter 0", "no user"});
   EXPECT_EQ(balancer.users(0), 0u);
@@ -90,27 +90,29 @@ TEST(LoadBalancer, CountsAreExactUnderManyThreads) {
   for (int where = 0; where < 3; ++where) EXPECT_EQ(balancer.users(where), 0u);
 }
 
-TEST(LoadBalancer, GivesAFreeOneOrNone) {
-  LoadBalancer balancer(2);
-  const std::set<int> given{balancer.acquireFree(), balancer.acquireFree()};
+TEST(InterpreterUsers, GivesAFreeOneOrNone) {
+  InterpreterUsers users(2);
+  const std::set<int> given{users.acquireFree(), users.acquireFree()};
   EXPECT_EQ(given, (std::set<int>{0, 1}));
-  EXPECT_EQ(balancer.acquireFree(), -1);
-  EXPECT_EQ(balancer.users(0) + balancer.users(1), 2u);
-  balancer.free(1);
-  EXPECT_EQ(balancer.acquireFree(), 1);
-  balancer.free(1);
-  balancer.setResourceLimit(1);
-  EXPECT_EQ(balancer.limit(), 1u);
-  EXPECT_EQ(balancer.acquireFree(), -1);
+  EXPECT_EQ(users.acquireFree(), -1);
+  EXPECT_EQ(users.users(0) + users.users(1), 2u);
+  users.free(1);
+  EXPECT_EQ(users.acquireFree(), 1);
+  users.free(1);
+  users.setResourceLimit(1);
+  EXPECT_EQ(users.limit(), 1u);
+  EXPECT_EQ(users.acquireFree(), -1);
 }
 
-TEST(LoadBalancer, AnInterpreterCanBeJoined) {
-  LoadBalancer balancer(2);
-  balancer.join(1);
-  EXPECT_FALSE(balancer.joinIf(1, 0));
-  EXPECT_TRUE(balancer.joinIf(1, 1));
-  EXPECT_EQ(balancer.users(1), 2u);
-  EXPECT_EQ(balancer.users(0), 0u);
+TEST(InterpreterUsers, AnInterpreterCanBeJoined) {
+  InterpreterUsers users(2);
+  users.join(1);
+  EXPECT_FALSE(users.joinIf(1, 0));
+  EXPECT_TRUE(users.joinIf(1, 1));
+  EXPECT_EQ(users.users(1), 2u);
+  EXPECT_EQ(users.users(0), 0u);
+  expectError<InvalidArgument>([&] { users.join(2); }, {"no interpreter 2", "0 to 1"});
+  expectError<InvalidArgument>([&] { users.joinIf(-1, 0); }, {"no interpreter -1"});
 }
 
 TEST(LoadBalancer, AsManyThreadsAsInterpretersSettleOnOneEach) {
@@ -133,27 +135,27 @@ TEST(LoadBalancer, AsManyThreadsAsInterpretersSettleOnOneEach) {
   EXPECT_EQ(std::set<int>(kept.begin(), kept.end()).size(), static_cast<std::size_t>(kThreads));
 }
 
-TEST(LoadBalancer, GivesWhatIsSetAsideOnlyIfAllAre) {
-  LoadBalancer balancer(3);
-  balancer.setAside(1);
-  EXPECT_TRUE(balancer.isSetAside(1));
-  for (int i = 0; i < 9; ++i) EXPECT_NE(balancer.acquire(), 1);
-  EXPECT_EQ(balancer.acquireFree(), -1);
-  EXPECT_EQ(balancer.users(1), 0u);
-  balancer.setAside(0);
-  EXPECT_EQ(balancer.acquire(), 2);
-  balancer.setAside(2);
-  EXPECT_EQ(balancer.acquire(), 1);
+TEST(InterpreterUsers, GivesWhatIsSetAsideOnlyIfAllAre) {
+  InterpreterUsers users(3);
+  users.setAside(1);
+  EXPECT_TRUE(users.isSetAside(1));
+  for (int i = 0; i < 9; ++i) EXPECT_NE(users.acquire(), 1);
+  EXPECT_EQ(users.acquireFree(), -1);
+  EXPECT_EQ(users.users(1), 0u);
+  users.setAside(0);
+  EXPECT_EQ(users.acquire(), 2);
+  users.setAside(2);
+  EXPECT_EQ(users.acquire(), 1);
 }
 
-TEST(LoadBalancer, CountsUsersOfWhatIsSetAside) {
-  LoadBalancer balancer(2);
-  const int where = balancer.acquire();
-  balancer.setAside(where);
-  EXPECT_EQ(balancer.users(where), 1u);
-  balancer.free(where);
-  EXPECT_EQ(balancer.users(where), 0u);
-  EXPECT_THROW(balancer.free(where), InvalidArgument);
+TEST(InterpreterUsers, CountsUsersOfWhatIsSetAside) {
+  InterpreterUsers users(2);
+  const int where = users.acquire();
+  users.setAside(where);
+  EXPECT_EQ(users.users(where), 1u);
+  users.free(where);
+  EXPECT_EQ(users.users(where), 0u);
+  EXPECT_THROW(users.free(where), InvalidArgument);
 }
 
 }  // namespace

@@ -7,9 +7,10 @@
 #include <cstdlib>
 #include <fstream>
 #include <map>
-#include <mutex>
 #include <string_view>
 #include <utility>
+
+#include "base/mutex.h"
 
 namespace multipy::runtime {
 namespace {
@@ -76,14 +77,15 @@ std::vector<fs::path> pthFilesOf(const fs::path& site) {
     fs::file_time_type written;  // the directory
     std::vector<fs::path> files;
   };
-  static std::mutex mutex;
-  static auto& listings = *new std::map<fs::path, Listing>;  // outlives static destructors
+  static base::Mutex mutex;
+  static auto& listings MULTIPY_GUARDED_BY(mutex) =
+      *new std::map<fs::path, Listing>;  // outlives static destructors
 
   std::error_code failed;
   const fs::file_time_type written = fs::last_write_time(site, failed);
   if (failed) return {};  // there is none
   {
-    std::lock_guard lock(mutex);
+    const base::Lock lock(mutex);
     const auto known = listings.find(site);
     if (known != listings.end() && known->second.written == written) return known->second.files;
   }
@@ -92,7 +94,7 @@ std::vector<fs::path> pthFilesOf(const fs::path& site) {
     if (entry.path().extension() == ".pth") listing.files.push_back(entry.path());
   // Of what has just been written the time may not tell what is written next.
   if (!failed && fs::file_time_type::clock::now() - written > std::chrono::seconds(2)) {
-    std::lock_guard lock(mutex);
+    const base::Lock lock(mutex);
     listings[site] = listing;
   }
   return std::move(listing.files);

@@ -6,6 +6,8 @@
 // close() with the interpreter's GIL.
 #pragma once
 
+#include <utility>
+
 #include "abi/interpreter_api.h"
 #include "base/closable_stack.h"
 
@@ -13,12 +15,12 @@ namespace multipy::runtime {
 
 /// A reference on its way to being given up. Deleted when that has happened.
 struct DroppedReference {
-  explicit DroppedReference(Handle owned) noexcept : handle(owned) {}
+  explicit DroppedReference(NewReference owned) noexcept : reference(std::move(owned)) {}
   virtual ~DroppedReference() = default;
   DroppedReference(const DroppedReference&) = delete;
   DroppedReference& operator=(const DroppedReference&) = delete;
 
-  const Handle handle;
+  NewReference reference;
   DroppedReference* next = nullptr;
 };
 
@@ -34,17 +36,17 @@ class DeferredRelease {
   bool empty() const noexcept { return references_.empty() && threadStates_.empty(); }
   bool closed() const noexcept { return references_.closed(); }
 
-  void clear(const InterpreterApi& api) noexcept;
+  void clear(const InterpreterApi::WithGil& python) noexcept;
   /// Clears and refuses what comes later.
-  void close(const InterpreterApi& api) noexcept;
+  void close(const InterpreterApi::WithGil& python) noexcept;
 
  private:
   struct EndedThread {
     void* state;
     EndedThread* next = nullptr;
   };
-  static void giveUp(const InterpreterApi& api, DroppedReference* first) noexcept;
-  static void discard(const InterpreterApi& api, EndedThread* first) noexcept;
+  static void giveUp(const InterpreterApi::WithGil& python, DroppedReference* first) noexcept;
+  static void discard(const InterpreterApi::WithGil& python, EndedThread* first) noexcept;
 
   base::ClosableStack<DroppedReference> references_;
   base::ClosableStack<EndedThread> threadStates_;

@@ -2,11 +2,10 @@
 
 #include <algorithm>
 #include <chrono>
-#include <condition_variable>
 #include <memory>
-#include <mutex>
 #include <new>
 
+#include "base/mutex.h"
 #include "base/per_interpreter.h"
 #include "process/forked_child.h"
 #include "process/ownership.h"
@@ -27,48 +26,54 @@ class Forks {
 
   /// The number of the fork that begins, which the interpreters other than `slot` know of then.
   std::uint64_t begin(InterpreterId slot) noexcept {
-    PerInterpreter<std::shared_ptr<InterpreterCore>> asked;
+    Cores asked;
     const std::uint64_t number = next();
     for (const InterpreterId other : EveryInterpreterId())
       if (other != slot && (asked[other] = InterpreterCore::keptInSlot(other)))
         ask(*asked[other], number);
-    std::unique_lock lock(mutex_);
-    changed_.wait_for(lock, kPatience, [&] {
-      return std::ranges::all_of(
-          asked, [&](const auto& core) { return !core || core->forkHold().answered_ >= number; });
-    });
+    const auto end = Clock::now() + kPatience;
+    const base::Lock lock(mutex_);
+    while (!haveAnswered(asked, number) && changed_.waitUntil(mutex_, end)) {
+    }
     return number;
   }
 
   void end(std::uint64_t number) noexcept {
-    const std::lock_guard lock(mutex_);
+    const base::Lock lock(mutex_);
     if (underWay_ != number) return;
     underWay_ = 0;
-    changed_.notify_all();
+    changed_.notifyAll();
   }
 
   /// By the thread that has the GIL of `hold`'s interpreter.
   void stay(ForkHold& hold) noexcept {
-    std::unique_lock lock(mutex_);
+    const auto end = Clock::now() + kLongest;
+    const base::Lock lock(mutex_);
     const std::uint64_t now = underWay_;
     if (now == 0) return;  // it has given up waiting
     answer(hold, now);
-    changed_.wait_for(lock, kLongest, [&] { return underWay_ != now; });
+    while (underWay_ == now && changed_.waitUntil(mutex_, end)) {
+    }
   }
 
   void decline(ForkHold& hold) noexcept {
-    const std::lock_guard lock(mutex_);
+    const base::Lock lock(mutex_);
     answer(hold, last_);
   }
 
  private:
+  using Clock = std::chrono::steady_clock;
+  using Cores = PerInterpreter<std::shared_ptr<InterpreterCore>>;
+
   // To load torch takes seconds, and most of that time the GIL.
   static constexpr std::chrono::seconds kPatience{10};
   static constexpr std::chrono::seconds kLongest{60};
 
   std::uint64_t next() noexcept {
-    std::unique_lock lock(mutex_);
-    changed_.wait_for(lock, kLongest, [this] { return underWay_ == 0; });
+    const auto end = Clock::now() + kLongest;
+    const base::Lock lock(mutex_);
+    while (underWay_ != 0 && changed_.waitUntil(mutex_, end)) {
+    }
     return underWay_ = ++last_;
   }
 
@@ -77,20 +82,25 @@ class Forks {
     if (hold.given_.exchange(true)) return;  // by a fork that has given up: it serves this one
     if (process::postHousekeeping(core.slot(), hold)) return;
     hold.given_ = false;
-    const std::lock_guard lock(mutex_);
+    const base::Lock lock(mutex_);
     answer(hold, number);
   }
 
-  // With mutex_.
-  void answer(ForkHold& hold, std::uint64_t number) noexcept {
+  void answer(ForkHold& hold, std::uint64_t number) noexcept MULTIPY_REQUIRES(mutex_) {
     hold.answered_ = number;
-    changed_.notify_all();
+    changed_.notifyAll();
   }
 
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::uint64_t last_ = 0;      // the number of forks; guarded by mutex_
-  std::uint64_t underWay_ = 0;  // the number of the one for which GILs are held; guarded by mutex_
+  bool haveAnswered(const Cores& asked, std::uint64_t number) const MULTIPY_REQUIRES(mutex_) {
+    return std::ranges::all_of(
+        asked, [&](const auto& core) { return !core || core->forkHold().answered_ >= number; });
+  }
+
+  base::Mutex mutex_;
+  base::Condition changed_;
+  std::uint64_t last_ MULTIPY_GUARDED_BY(mutex_) = 0;  // the number of forks
+  // The number of the one for which GILs are held.
+  std::uint64_t underWay_ MULTIPY_GUARDED_BY(mutex_) = 0;
 };
 
 namespace {

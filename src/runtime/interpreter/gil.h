@@ -1,8 +1,10 @@
 // Being inside an interpreter: "this thread holds that interpreter's GIL" as an
 // object.
 //
-//   Entered inside(*core, "call an Obj");
-//   core->api().call(...);
+//   const Entered inside(*core, "call an Obj");
+//   const OwnedReference result(inside, inside.python().call(...));
+//
+// What needs the GIL takes an Entered: there is no other way to Python's objects.
 //
 // A thread holds at most one interpreter's GIL. Entering B while it holds A's
 // gives A's up and takes it again on leaving, so that no two threads can wait for
@@ -39,6 +41,10 @@ class Entered {
   Entered(const Entered&) = delete;
   Entered& operator=(const Entered&) = delete;
 
+  InterpreterCore& core() const noexcept { return core_; }
+  /// What can be done with Python's objects, until something is entered within this.
+  const InterpreterApi::WithGil& python() const noexcept { return core_.python(); }
+
   /// Is the calling thread inside, with the GIL held or given up for another?
   static bool inside(const InterpreterCore& core) noexcept;
 
@@ -66,24 +72,25 @@ class GilReleased {
   InterpreterCore* released_ = nullptr;
 };
 
-/// An owned reference that is given up with the GIL held: for the time between
-/// getting it and handing it on.
-class OwnedHandle {
+/// A reference that is given up with the GIL held: for the time between getting it and passing it
+/// on.
+class OwnedReference {
  public:
-  OwnedHandle(const InterpreterApi& api, Handle owned) noexcept : api_(api), handle_(owned) {}
-  ~OwnedHandle() {
-    if (handle_) api_.decref(handle_);
+  OwnedReference(const Entered& inside, NewReference owned) noexcept
+      : inside_(inside), owned_(std::move(owned)) {}
+  ~OwnedReference() {
+    if (owned_) inside_.python().giveUp(std::move(owned_));
   }
-  OwnedHandle(const OwnedHandle&) = delete;
-  OwnedHandle& operator=(const OwnedHandle&) = delete;
+  OwnedReference(const OwnedReference&) = delete;
+  OwnedReference& operator=(const OwnedReference&) = delete;
 
-  explicit operator bool() const noexcept { return handle_ != nullptr; }
-  Handle get() const noexcept { return handle_; }
-  Handle release() noexcept { return std::exchange(handle_, nullptr); }
+  explicit operator bool() const noexcept { return static_cast<bool>(owned_); }
+  BorrowedReference get() const noexcept { return owned_.borrowed(); }
+  NewReference release() noexcept { return std::move(owned_); }
 
  private:
-  const InterpreterApi& api_;
-  Handle handle_;
+  const Entered& inside_;
+  NewReference owned_;
 };
 
 }  // namespace multipy::runtime

@@ -19,6 +19,7 @@
 #include "base/file_io.h"
 #include "base/fork_mutex.h"
 #include "base/interpreter_id.h"
+#include "base/mutex.h"
 #include "loader/loading_process.h"
 #include "multipy/runtime/Exception.h"
 #include "process/code_cache.h"
@@ -133,17 +134,19 @@ void keepCompiled(std::string_view key, std::string_view code) {
 class Facts {
  public:
   bool contain(std::string_view fact) {
-    std::unique_lock lock(mutex_, std::try_to_lock);
-    return lock && facts_.contains(fact);
+    if (!mutex_.try_lock()) return false;
+    const base::Lock lock(mutex_, std::adopt_lock);
+    return facts_.contains(fact);
   }
   void add(std::string_view fact) {
-    std::unique_lock lock(mutex_, std::try_to_lock);
-    if (lock) facts_.emplace(fact);
+    if (!mutex_.try_lock()) return;
+    const base::Lock lock(mutex_, std::adopt_lock);
+    facts_.emplace(fact);
   }
 
  private:
-  std::mutex mutex_;
-  std::set<std::string, std::less<>> facts_;
+  base::Mutex mutex_;
+  std::set<std::string, std::less<>> facts_ MULTIPY_GUARDED_BY(mutex_);
 };
 
 Facts& facts() {
@@ -161,7 +164,7 @@ void publishFact(std::string_view fact) {
 
 void runExclusive(void (*work)(void*), void* argument) {
   static auto* const mutex = new base::ForkMutex;  // interpreters may outlive static destructors
-  const std::lock_guard lock(*mutex);
+  const base::Lock lock(*mutex);
   work(argument);
 }
 
@@ -305,7 +308,7 @@ const InterpreterApi& HostBinding::attach(void* library) {
     throw LoadError("the embedded libinterpreter.so has interface version " +
                     std::to_string(api->version) + ", expected " +
                     std::to_string(kInterpreterApiVersion) + "; rebuild multipy");
-  api->attach(&services_);
+  api->withoutGil->attach(&services_);
   return *api;
 }
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/keep_forever.h"
+#include "base/mutex.h"
 #include "base/parallel_for.h"
 #include "base/per_interpreter.h"
 #include "multipy/runtime/Exception.h"
@@ -21,7 +22,7 @@
 #include "runtime/interpreter/embedded_interpreter.h"
 #include "runtime/interpreter/failure.h"
 #include "runtime/interpreter/gil.h"
-#include "runtime/interpreter/handle_table.h"
+#include "runtime/interpreter/object_table.h"
 #include "runtime/interpreter/resident_copy.h"
 #include "runtime/interpreter/thread_states.h"
 #include "runtime/interpreter/visit.h"
@@ -40,7 +41,7 @@ using process::Ownership;
 // The process's live interpreters by slot. Written when one goes live and when
 // it goes down, under the lock; read without it by those who are inside.
 constinit PerInterpreter<std::atomic<InterpreterCore*>> liveCores{};
-constinit std::mutex liveCoresMutex;
+constinit base::Mutex liveCoresMutex;
 
 std::vector<std::string> asStrings(const std::map<std::string, std::string>& variables) {
   std::vector<std::string> entries;
@@ -107,7 +108,7 @@ void InterpreterCore::bringUp(const InterpreterRecipe& recipe, InterpreterOption
   stage_ = Stage::Initialized;
 
   setLive(true);
-  Ownership::instance().setLive(slot_, api_->holdsGil);
+  Ownership::instance().setLive(slot_, api().holdsGil);
 }
 
 void InterpreterCore::initialize(const InterpreterRecipe& recipe,
@@ -124,7 +125,7 @@ void InterpreterCore::initialize(const InterpreterRecipe& recipe,
   config.heapBegin = heap.begin;
   config.heapSize = heap.size;
   Failure failure;
-  if (api_->initialize(config, failure)) return;
+  if (api().initialize(config, failure)) return;
   if (failure.kind == Failure::Kind::Environment) throwFailure(failure);
   throw EnvironmentError("cannot start Python with " + config.executable + ": " + failure.type +
                          (failure.type.empty() ? "" : ": ") + failure.message +
@@ -137,13 +138,13 @@ InterpreterCore* InterpreterCore::inSlot(InterpreterId slot) noexcept {
 }
 
 std::shared_ptr<InterpreterCore> InterpreterCore::keptInSlot(InterpreterId slot) noexcept {
-  const std::lock_guard lock(liveCoresMutex);
+  const base::Lock lock(liveCoresMutex);
   InterpreterCore* const here = liveCores[slot].load();
   return here ? here->shared_from_this() : nullptr;
 }
 
 std::vector<std::shared_ptr<InterpreterCore>> InterpreterCore::live() {
-  const std::lock_guard lock(liveCoresMutex);
+  const base::Lock lock(liveCoresMutex);
   std::vector<std::shared_ptr<InterpreterCore>> cores;
   for (const auto& core : liveCores)
     if (InterpreterCore* here = core.load()) cores.push_back(here->shared_from_this());
@@ -153,7 +154,7 @@ std::vector<std::shared_ptr<InterpreterCore>> InterpreterCore::live() {
 // Who goes down is kept alive by who takes it down: until it has left the table, its
 // shared_from_this() works.
 void InterpreterCore::setLive(bool live) noexcept {
-  const std::lock_guard lock(liveCoresMutex);
+  const base::Lock lock(liveCoresMutex);
   liveCores[slot_].store(live ? this : nullptr);
 }
 
@@ -245,7 +246,7 @@ void InterpreterCore::takeDown() noexcept {
 bool InterpreterCore::unload() noexcept {
   // finalize() and stopEngine() have waited for them.
   const bool inUse =
-      mustStay_ || (api_ && api_->liveThreads() > 0) || bridge::engineThreads(slot_) > 0;
+      mustStay_ || (api_ && api().liveThreads() > 0) || bridge::engineThreads(slot_) > 0;
   const bool ended = !inUse && endLibraries();
   api_ = nullptr;
   if (ended && space_->unload() == 0) {
@@ -265,9 +266,9 @@ bool InterpreterCore::unload() noexcept {
 // still there.
 bool InterpreterCore::endLibraries() noexcept {
   if (!api_) return true;
-  api_->runExitFunctions();
+  api().runExitFunctions();
   space_->runDestructors();
-  return api_->close();
+  return api().close();
 }
 
 // On the owner's thread, which initialised.
@@ -276,23 +277,23 @@ void InterpreterCore::finalize() {
     gate_.passClosed();
     const Entered inside(*this, Entered::GatePassed{});
     giveUpWhatTablesKeep();
-    deferred_.close(*api_);
+    deferred_.close(python());
     mustStay_ = !bridge::purge(slot_);
   }
-  api_->finalize();
+  api().finalize();
 }
 
 void InterpreterCore::giveUpWhatTablesKeep() noexcept {
   for (;;) {
-    Handle owned = nullptr;
+    NewReference owned;
     {
       // Taken under the lock, for which a table's destructor waits.
-      const std::lock_guard lock(tablesMutex_);
+      const base::Lock lock(tablesMutex_);
       if (tables_.empty()) return;
       owned = (*tables_.begin())->take(slot_);
       tables_.erase(tables_.begin());
     }
-    if (owned) api_->decref(owned);
+    if (owned) python().giveUp(std::move(owned));
   }
 }
 
@@ -314,10 +315,10 @@ void InterpreterCore::endOperation() noexcept {
 }
 
 void* InterpreterCore::threadState() {
-  if (void* state = api_->threadState()) [[likely]]
+  if (void* state = api().threadState()) [[likely]]
     return state;
   prepareToRememberThreadState();
-  void* state = api_->newThreadState();
+  void* state = api().newThreadState();
   if (!state) throw std::bad_alloc();
   rememberThreadState(weak_from_this(), state);
   return state;
@@ -326,12 +327,12 @@ void* InterpreterCore::threadState() {
 // --- references
 
 bool InterpreterCore::gilHeldHere() const noexcept {
-  return Ownership::entered() == slot_ && inSlot(slot_) == this && api_->holdsGil();
+  return Ownership::entered() == slot_ && inSlot(slot_) == this && api().holdsGil();
 }
 
 void InterpreterCore::drop(DroppedReference* dropped) noexcept {
   if (gilHeldHere()) {
-    api_->decref(dropped->handle);
+    python().giveUp(std::move(dropped->reference));
     delete dropped;
     return;
   }
@@ -351,10 +352,10 @@ void InterpreterCore::drop(DroppedReference* dropped) noexcept {
   }
 }
 
-void InterpreterCore::drop(Handle owned) noexcept {
+void InterpreterCore::drop(NewReference owned) noexcept {
   if (gilHeldHere())
-    api_->decref(owned);
-  else if (auto* const dropped = new (std::nothrow) DroppedReference(owned))
+    python().giveUp(std::move(owned));
+  else if (auto* const dropped = new (std::nothrow) DroppedReference(std::move(owned)))
     drop(dropped);
   // Without memory for that the object stays until its interpreter ends.
 }
@@ -376,14 +377,15 @@ void InterpreterCore::clearSoon() noexcept {
   }
 }
 
-void InterpreterCore::remember(HandleTable* table) {
-  const std::lock_guard lock(tablesMutex_);
+void InterpreterCore::remember(ObjectTable* table) {
+  const base::Lock lock(tablesMutex_);
   tables_.insert(table);
 }
 
-Handle InterpreterCore::forget(HandleTable* table) noexcept {
-  const std::lock_guard lock(tablesMutex_);
-  return tables_.erase(table) ? table->take(slot_) : nullptr;
+NewReference InterpreterCore::forget(ObjectTable* table) noexcept {
+  const base::Lock lock(tablesMutex_);
+  if (tables_.erase(table) == 0) return nullptr;
+  return table->take(slot_);
 }
 
 }  // namespace multipy::runtime

@@ -22,7 +22,6 @@
 #include <atomic>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <string>
 #include <unordered_set>
@@ -31,6 +30,7 @@
 
 #include "abi/interpreter_api.h"
 #include "base/interpreter_id.h"
+#include "base/mutex.h"
 #include "loader/private_space.h"
 #include "multipy/runtime/interpreter_options.h"
 #include "process/interpreter_threads.h"
@@ -43,7 +43,7 @@
 
 namespace multipy::runtime {
 
-class HandleTable;
+class ObjectTable;
 
 class InterpreterCore : public std::enable_shared_from_this<InterpreterCore> {
  public:
@@ -63,8 +63,8 @@ class InterpreterCore : public std::enable_shared_from_this<InterpreterCore> {
   static std::vector<std::shared_ptr<InterpreterCore>> live();
 
   InterpreterId slot() const noexcept { return slot_; }
-  /// Valid until the shutdown: for those inside.
-  const InterpreterApi& api() const noexcept { return *api_; }
+  /// What needs no GIL. Valid until the shutdown.
+  const InterpreterApi::WithoutGil& api() const noexcept { return *api_->withoutGil; }
   /// What has been loaded for it so far. Throws HandleError after the shutdown.
   std::vector<loader::LoadedLibrary> libraries();
 
@@ -97,7 +97,7 @@ class InterpreterCore : public std::enable_shared_from_this<InterpreterCore> {
   /// The calling thread's PyThreadState here; made if there is none.
   void* threadState();
   /// Clears away what other threads have left behind. With the GIL.
-  void clearDeferred() noexcept { deferred_.clear(*api_); }
+  void clearDeferred() noexcept { deferred_.clear(python()); }
 
   /// What it does while another one forks.
   ForkHold& forkHold() noexcept { return forkHold_; }
@@ -108,16 +108,20 @@ class InterpreterCore : public std::enable_shared_from_this<InterpreterCore> {
   /// Gives a reference up: at once if this thread holds the GIL, else later,
   /// without waiting. `dropped` is deleted.
   void drop(DroppedReference* dropped) noexcept;
-  void drop(Handle owned) noexcept;
+  void drop(NewReference owned) noexcept;
   /// A thread that had this state has ended.
   void threadEnded(void* threadState) noexcept { deferred_.ended(threadState); }
 
   /// `table` has something of this interpreter now, to be given up at shutdown.
-  void remember(HandleTable* table);
-  /// It has no longer: what it had, owned; null if it had nothing.
-  Handle forget(HandleTable* table) noexcept;
+  void remember(ObjectTable* table);
+  /// It has no longer: what it had; null if it had nothing.
+  NewReference forget(ObjectTable* table) noexcept;
 
  private:
+  friend class Entered;
+
+  const InterpreterApi::WithGil& python() const noexcept { return *api_->withGil; }
+
   // How far the way up has been gone: what there is to take down.
   enum class Stage { Nothing, Slot, Space, Housekeeping, Initialized };
 
@@ -158,8 +162,8 @@ class InterpreterCore : public std::enable_shared_from_this<InterpreterCore> {
   std::atomic<const std::string*> whyBroken_{nullptr};  // written once; owned
   std::function<void()> whenBroken_;
 
-  std::mutex tablesMutex_;
-  std::unordered_set<HandleTable*> tables_;  // guarded by tablesMutex_
+  base::Mutex tablesMutex_;
+  std::unordered_set<ObjectTable*> tables_ MULTIPY_GUARDED_BY(tablesMutex_);
 };
 
 }  // namespace multipy::runtime

@@ -3,6 +3,7 @@
 #include <functional>
 #include <utility>
 
+#include "base/mutex.h"
 #include "multipy/runtime/Exception.h"
 
 namespace multipy::runtime {
@@ -54,7 +55,7 @@ void ModuleSources::add(std::string name, std::string source) {
     throw InvalidArgument("registerModuleSource: the module name is '" + name +
                           "', expected one that Python can import, like \"tools\" or "
                           "\"tools.strings\"");
-  const std::lock_guard lock(mutex_);
+  const base::Lock lock(mutex_);
   for (std::size_t dot = name.find('.'); dot != name.npos; dot = name.find('.', dot + 1)) {
     const std::string package = name.substr(0, dot);
     if (!packages_.find(package)) packages_.add(package, {});

@@ -9,9 +9,10 @@
 #include <array>
 #include <atomic>
 #include <cstddef>
-#include <mutex>
 #include <optional>
 #include <string>
+
+#include "base/mutex.h"
 
 namespace multipy::runtime {
 
@@ -42,7 +43,7 @@ class ModuleSources {
     std::array<std::atomic<const Entry*>, kLists> lists_{};
   };
 
-  std::mutex mutex_;  // of those who add
+  base::Mutex mutex_;  // of threads that add
   Table sources_;
   Table packages_;  // by name, without a source
   std::atomic<std::size_t> count_{0};

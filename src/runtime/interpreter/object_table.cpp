@@ -1,53 +1,56 @@
-#include "runtime/interpreter/handle_table.h"
+#include "runtime/interpreter/object_table.h"
 
 #include <algorithm>
+#include <utility>
 
+#include "base/mutex.h"
 #include "process/fork_guard.h"
+#include "runtime/interpreter/gil.h"
 #include "runtime/interpreter/interpreter_core.h"
 
 namespace multipy::runtime {
 
-HandleTable::~HandleTable() { dropAll(); }
+ObjectTable::~ObjectTable() { dropAll(); }
 
-Handle HandleTable::find(const InterpreterCore& core) const noexcept {
-  return place(core).load(std::memory_order_acquire);
+BorrowedReference ObjectTable::find(const Entered& inside) const noexcept {
+  return place(inside).load(std::memory_order_acquire);
 }
 
-const std::atomic<Handle>& HandleTable::place(const InterpreterCore& core) const noexcept {
-  return handles_[core.slot()];
+const std::atomic<BorrowedReference>& ObjectTable::place(const Entered& inside) const noexcept {
+  return objects_[inside.core().slot()];
 }
 
-Handle HandleTable::keep(const std::shared_ptr<InterpreterCore>& core, Handle made) {
-  Handle kept = nullptr;
-  if (!handles_[core->slot()].compare_exchange_strong(kept, made)) {
-    core->api().decref(made);
-    return kept;
-  }
+BorrowedReference ObjectTable::keep(const Entered& inside, NewReference made) {
+  OwnedReference owned(inside, std::move(made));
+  const std::shared_ptr<InterpreterCore> core = inside.core().shared_from_this();
+  BorrowedReference kept;
+  if (!objects_[core->slot()].compare_exchange_strong(kept, owned.get())) return kept;
+  const BorrowedReference ours = owned.release().borrowed();
   try {
     core->remember(this);
     // Only now: a dropAll() that runs beside us must not take the core off the list
     // before there is something to drop.
-    const std::lock_guard lock(mutex_);
+    const base::Lock lock(mutex_);
     if (std::find(cores_.begin(), cores_.end(), core) == cores_.end()) cores_.push_back(core);
   } catch (...) {
-    Handle again = core->forget(this);
+    NewReference again = core->forget(this);
     if (!again) again = take(core->slot());  // it was not remembered
-    if (again) core->api().decref(again);
+    const OwnedReference givenUp(inside, std::move(again));
     throw;
   }
-  return made;
+  return ours;
 }
 
-void HandleTable::drop(InterpreterCore& core) noexcept {
+void ObjectTable::drop(InterpreterCore& core) noexcept {
   if (process::inForkedChild()) return;
-  if (Handle owned = core.forget(this)) core.drop(owned);
+  if (NewReference owned = core.forget(this)) core.drop(std::move(owned));
 }
 
-void HandleTable::dropAll() noexcept {
+void ObjectTable::dropAll() noexcept {
   if (process::inForkedChild()) return;  // no lock may be waited for there
   std::vector<std::shared_ptr<InterpreterCore>> cores;
   {
-    const std::lock_guard lock(mutex_);
+    const base::Lock lock(mutex_);
     cores.swap(cores_);
   }
   for (const auto& core : cores) drop(*core);

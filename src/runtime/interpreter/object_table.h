@@ -6,52 +6,56 @@
 // interpreter shuts down, whichever comes first; the interpreter knows which
 // tables hold something of it (InterpreterCore::remember).
 //
-// Threads: find() and keep() with the interpreter's GIL; the rest from any
+// Threads: what takes an Entered with the interpreter's GIL; the rest from any
 // thread, without waiting for a GIL. A reference is given up only with the GIL,
-// so what find() returned stays valid until the caller releases the GIL; who
-// calls into Python with it must own a reference of its own.
+// so what find() returned stays valid until the caller releases the GIL; code that
+// calls into Python with it takes a new reference first.
 #pragma once
 
 #include <atomic>
 #include <memory>
-#include <mutex>
 #include <vector>
 
 #include "abi/interpreter_api.h"
+#include "base/mutex.h"
 #include "base/per_interpreter.h"
 #include "process/ownership.h"
 
 namespace multipy::runtime {
 
+class Entered;
 class InterpreterCore;
 
-class HandleTable {
+class ObjectTable {
  public:
-  HandleTable() = default;
-  HandleTable(const HandleTable&) = delete;
-  HandleTable& operator=(const HandleTable&) = delete;
-  ~HandleTable();
+  ObjectTable() = default;
+  ObjectTable(const ObjectTable&) = delete;
+  ObjectTable& operator=(const ObjectTable&) = delete;
+  ~ObjectTable();
 
-  /// Borrowed; null if there is none.
-  Handle find(const InterpreterCore& core) const noexcept;
-  /// Where keep() puts it: for who waits without the GIL, to look again.
-  const std::atomic<Handle>& place(const InterpreterCore& core) const noexcept;
+  /// Null if there is none.
+  BorrowedReference find(const Entered& inside) const noexcept;
+  /// Where keep() puts it: for a thread that waits without the GIL, to look again.
+  const std::atomic<BorrowedReference>& place(const Entered& inside) const noexcept;
   /// Takes over the reference `made`, unless there is an object already (another
-  /// thread was faster), whose reference then stays. Returns the one that stays,
-  /// borrowed. What it throws (no memory) leaves the table as it was, and `made` given up.
-  Handle keep(const std::shared_ptr<InterpreterCore>& core, Handle made);
+  /// thread was faster), whose reference then stays. Returns the one that stays.
+  /// What it throws (no memory) leaves the table as it was, and `made` given up.
+  BorrowedReference keep(const Entered& inside, NewReference made);
 
   void drop(InterpreterCore& core) noexcept;
   void dropAll() noexcept;
 
  private:
   friend class InterpreterCore;
-  /// By the interpreter, when it forgets this table: the owned reference, if any.
-  Handle take(InterpreterId slot) noexcept { return handles_[slot].exchange(nullptr); }
+  /// By the interpreter, when it forgets this table: the reference, if any.
+  NewReference take(InterpreterId slot) noexcept {
+    return NewReference(objects_[slot].exchange(nullptr).get());
+  }
 
-  PerInterpreter<std::atomic<Handle>> handles_{};
-  std::mutex mutex_;
-  std::vector<std::shared_ptr<InterpreterCore>> cores_;  // guarded by mutex_; once had something
+  PerInterpreter<std::atomic<BorrowedReference>> objects_{};  // owned by the table
+  base::Mutex mutex_;
+  // Those that once had something.
+  std::vector<std::shared_ptr<InterpreterCore>> cores_ MULTIPY_GUARDED_BY(mutex_);
 };
 
 }  // namespace multipy::runtime

@@ -2,6 +2,8 @@
 
 #include <exception>
 
+#include "base/mutex.h"
+
 namespace multipy::runtime {
 namespace {
 
@@ -18,7 +20,7 @@ void OutputLines::give(OutputStream stream, std::string& pending, std::size_t le
 }
 
 void OutputLines::add(OutputStream stream, std::string_view text) {
-  const std::lock_guard lock(mutex_);
+  const base::Lock lock(mutex_);
   std::string& pending = pending_[static_cast<std::size_t>(stream)];
   pending += text;
   for (;;) {
@@ -34,7 +36,7 @@ void OutputLines::add(OutputStream stream, std::string_view text) {
 
 void OutputLines::finish() noexcept {
   for (const OutputStream stream : {OutputStream::Stdout, OutputStream::Stderr}) {
-    const std::lock_guard lock(mutex_);
+    const base::Lock lock(mutex_);
     std::string& pending = pending_[static_cast<std::size_t>(stream)];
     while (!pending.empty()) {
       const std::size_t left = pending.size();

@@ -5,11 +5,11 @@
 #pragma once
 
 #include <array>
-#include <mutex>
 #include <string>
 #include <string_view>
 
 #include "base/interpreter_id.h"
+#include "base/mutex.h"
 #include "multipy/runtime/interpreter_options.h"
 
 namespace multipy::runtime {
@@ -33,8 +33,8 @@ class OutputLines {
 
   const InterpreterId slot_;
   const OutputHook hook_;
-  std::recursive_mutex mutex_;
-  std::array<std::string, 2> pending_;  // by OutputStream; guarded by mutex_
+  base::RecursiveMutex mutex_;
+  std::array<std::string, 2> pending_ MULTIPY_GUARDED_BY(mutex_);  // by OutputStream
 };
 
 }  // namespace multipy::runtime

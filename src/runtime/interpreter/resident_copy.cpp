@@ -47,17 +47,17 @@ struct ResidentCopy {
 class ResidentCache {
  public:
   void set(std::shared_ptr<loader::CopyCache> cache) {
-    const std::lock_guard lock(mutex_);
+    const base::Lock lock(mutex_);
     cache_ = std::move(cache);
   }
   std::shared_ptr<loader::CopyCache> get() const {
-    const std::lock_guard lock(mutex_);
+    const base::Lock lock(mutex_);
     return cache_;
   }
 
  private:
   mutable base::ForkMutex mutex_;
-  std::shared_ptr<loader::CopyCache> cache_;  // guarded by mutex_
+  std::shared_ptr<loader::CopyCache> cache_ MULTIPY_GUARDED_BY(mutex_);
 };
 
 }  // namespace

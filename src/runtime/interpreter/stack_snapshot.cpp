@@ -46,7 +46,7 @@ pid_t forkUnseen() {
       ::syscall(SYS_clone, kNoSignalAtTheEnd, nullptr, nullptr, nullptr, nullptr));
 }
 
-[[noreturn]] void writeInChild(const InterpreterApi& api, int file) {
+[[noreturn]] void writeInChild(const InterpreterApi::WithoutGil& api, int file) {
   for (const int fatal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGPIPE}) {
     struct sigaction standard {};
     standard.sa_handler = SIG_DFL;
@@ -130,7 +130,7 @@ std::vector<ThreadStack> parseFaulthandlerText(const std::string& text) {
   return threads;
 }
 
-StackSnapshot takeStackSnapshot(const InterpreterApi& api) {
+StackSnapshot takeStackSnapshot(const InterpreterApi::WithoutGil& api) {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0)
     return {{}, std::string("no snapshot could be taken: pipe: ") + std::strerror(errno)};

@@ -15,7 +15,7 @@ struct StackSnapshot {
 };
 
 /// Must not be inside: no GIL is taken. `api` must stay valid meanwhile.
-StackSnapshot takeStackSnapshot(const InterpreterApi& api);
+StackSnapshot takeStackSnapshot(const InterpreterApi::WithoutGil& api);
 
 /// What CPython's faulthandler writes, read back.
 std::vector<ThreadStack> parseFaulthandlerText(const std::string& text);

@@ -1,15 +1,14 @@
 #include "multipy/runtime/stacks.h"
 
-#include <condition_variable>
 #include <exception>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <new>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "base/mutex.h"
 #include "process/fork_guard.h"
 #include "runtime/interpreter/gil.h"
 #include "runtime/interpreter/interpreter_core.h"
@@ -29,29 +28,29 @@ class Request {
   /// The answer, or null if it does not come in time: then the thread leaves the
   /// interpreter at once when it gets in.
   std::unique_ptr<std::vector<ThreadStack>> answerBy(Deadline deadline) {
-    std::unique_lock lock(mutex_);
-    answered_.wait_until(lock, deadline, [&] { return answer_ != nullptr; });
+    const base::Lock lock(mutex_);
+    while (!answer_ && answered_.waitUntil(mutex_, deadline)) {
+    }
     if (!answer_) givenUp_ = true;
     return std::move(answer_);
   }
-  /// With the GIL.
-  void collect(const InterpreterApi& api) {
+  void collect(const Entered& inside) {
     {
-      const std::lock_guard lock(mutex_);
+      const base::Lock lock(mutex_);
       if (givenUp_) return;
     }
     auto answer = std::make_unique<std::vector<ThreadStack>>();
-    api.collectStacks(answer.get());
-    const std::lock_guard lock(mutex_);
+    inside.python().collectStacks(answer.get());
+    const base::Lock lock(mutex_);
     answer_ = std::move(answer);
-    answered_.notify_all();
+    answered_.notifyAll();
   }
 
  private:
-  std::mutex mutex_;
-  std::condition_variable answered_;
-  std::unique_ptr<std::vector<ThreadStack>> answer_;  // guarded by mutex_
-  bool givenUp_ = false;                              // guarded by mutex_
+  base::Mutex mutex_;
+  base::Condition answered_;
+  std::unique_ptr<std::vector<ThreadStack>> answer_ MULTIPY_GUARDED_BY(mutex_);
+  bool givenUp_ MULTIPY_GUARDED_BY(mutex_) = false;
 };
 
 /// Interpreters for whose GIL a thread is waiting, and the requests that it will answer
@@ -60,19 +59,19 @@ class Waiting {
  public:
   /// True if the caller has to start the thread.
   bool join(const InterpreterCore* core, const std::shared_ptr<Request>& request) {
-    const std::lock_guard lock(mutex_);
+    const base::Lock lock(mutex_);
     const auto [place, isFirst] = requests_.try_emplace(core);
     place->second.push_back(request);
     return isFirst;
   }
   /// Whose dump has given up.
   void leave(const InterpreterCore* core, const std::shared_ptr<Request>& request) {
-    const std::lock_guard lock(mutex_);
+    const base::Lock lock(mutex_);
     const auto place = requests_.find(core);
     if (place != requests_.end()) std::erase(place->second, request);
   }
   std::vector<std::shared_ptr<Request>> end(const InterpreterCore* core) {
-    const std::lock_guard lock(mutex_);
+    const base::Lock lock(mutex_);
     auto node = requests_.extract(core);
     return node ? std::move(node.mapped()) : std::vector<std::shared_ptr<Request>>();
   }
@@ -82,9 +81,9 @@ class Waiting {
   }
 
  private:
-  std::mutex mutex_;
-  // guarded by mutex_
-  std::map<const InterpreterCore*, std::vector<std::shared_ptr<Request>>> requests_;
+  base::Mutex mutex_;
+  std::map<const InterpreterCore*, std::vector<std::shared_ptr<Request>>> requests_
+      MULTIPY_GUARDED_BY(mutex_);
 };
 
 // On a thread of its own.
@@ -96,7 +95,7 @@ void answer(const Core& core) noexcept {
   }
   try {
     const Entered inside(*core, Entered::GatePassed{});
-    for (const auto& request : Waiting::instance().end(core.get())) request->collect(core->api());
+    for (const auto& request : Waiting::instance().end(core.get())) request->collect(inside);
   } catch (const std::bad_alloc&) {
     Waiting::instance().end(core.get());  // no answer: their patience ends
   }

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/mutex.h"
 #include "multipy/runtime/Exception.h"
 
 namespace multipy::runtime {
@@ -61,13 +62,13 @@ SerialReader::SerialReader(std::shared_ptr<PackageBytes> reader) : reader_(std::
 }
 
 std::size_t SerialReader::size() const {
-  const std::lock_guard lock(mutex_);
+  const base::Lock lock(mutex_);
   return reader_->size();
 }
 
 std::size_t SerialReader::read(std::uint64_t position, void* buffer, std::size_t n,
                                const char* what) const {
-  const std::lock_guard lock(mutex_);
+  const base::Lock lock(mutex_);
   return reader_->read(position, buffer, n, what);
 }
 

@@ -6,8 +6,9 @@
 #include <caffe2/serialize/read_adapter_interface.h>
 
 #include <memory>
-#include <mutex>
 #include <string>
+
+#include "base/mutex.h"
 
 namespace multipy::runtime {
 
@@ -44,7 +45,7 @@ class SerialReader final : public PackageBytes {
 
  private:
   const std::shared_ptr<PackageBytes> reader_;
-  mutable std::mutex mutex_;  // held while reader_ is called
+  mutable base::Mutex mutex_;  // held while reader_ is called
 };
 
 }  // namespace multipy::runtime

@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include "runtime/interpreter/handle_table.h"
+#include "runtime/interpreter/object_table.h"
 #include "runtime/packages/package_records.h"
 
 namespace multipy::runtime {
@@ -19,9 +19,8 @@ class PackageSource {
 
   const std::string& name() const noexcept { return records_.name(); }
 
-  /// The PackageImporter in this interpreter, made on first use. Borrowed; with
-  /// the GIL. Throws what Failure says.
-  Handle importer(const std::shared_ptr<InterpreterCore>& core);
+  /// The PackageImporter in this interpreter, made on first use. Throws what Failure says.
+  BorrowedReference importer(const Entered& inside);
 
   /// As PackageRecords.
   std::string resource(const std::string& package, const std::string& resource) const {
@@ -33,7 +32,7 @@ class PackageSource {
 
  private:
   const PackageRecords records_;
-  HandleTable importers_;
+  ObjectTable importers_;
 };
 
 }  // namespace multipy::runtime

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "abi/interpreter_api.h"
+#include "base/fork_mutex.h"
 
 namespace multipy::runtime {
 
@@ -25,7 +26,9 @@ class PackageStorages final : public SharedStorages {
   bool list(const std::string& prefix, std::vector<std::string>* names) const noexcept override;
 
  private:
-  std::map<std::string, at::Tensor> storages_;  // guarded by the mutex of all tables
+  // One for all tables: it is held for a look only, and mutexes of this kind are never destroyed.
+  static base::ForkMutex mutex_;
+  std::map<std::string, at::Tensor> storages_ MULTIPY_GUARDED_BY(mutex_);
 };
 
 }  // namespace multipy::runtime

@@ -6,6 +6,7 @@
 
 #include "base/cpu_pause.h"
 #include "base/interpreter_id.h"
+#include "base/mutex.h"
 #include "process/fork_guard.h"
 #include "process/ownership.h"
 #include "runtime/interpreter/visit.h"
@@ -31,8 +32,8 @@ int spareCores(std::size_t interpreters) {
 
 }  // namespace
 
-CallQueue::CallQueue(LoadBalancer& balancer, const Cores& cores)
-    : balancer_(balancer),
+CallQueue::CallQueue(InterpreterUsers& users, const Cores& cores)
+    : users_(users),
       cores_(cores),
       costs_(cores.size()),
       sessions_(std::make_unique<Sessions[]>(cores.size())),
@@ -42,11 +43,11 @@ CallQueue::CallQueue(LoadBalancer& balancer, const Cores& cores)
 // --- waiting
 
 CallQueue::Admission CallQueue::anywhere() noexcept {
-  return {.where = balancer_.acquire(), .share = Share::Beside};
+  return {.where = users_.acquire(), .share = Share::Beside};
 }
 
 std::optional<CallQueue::Admission> CallQueue::takeFree() noexcept {
-  const int free = balancer_.acquireFree();
+  const int free = users_.acquireFree();
   return free >= 0 ? std::optional(Admission{free}) : std::nullopt;
 }
 
@@ -60,7 +61,7 @@ CallQueue::Admission CallQueue::wait(const CallCost& cost) noexcept {
   if (const auto found = lookAround(seeker)) return *found;
 
   Waiter me;
-  std::unique_lock lock(mutex_);
+  const base::Lock lock(mutex_);
   // Counted first, then looked: who leaves an interpreter does it the other way round.
   waiting_.fetch_add(1);
   if (const auto free = takeFree()) {
@@ -74,9 +75,9 @@ CallQueue::Admission CallQueue::wait(const CallCost& cost) noexcept {
     if (me.given >= 0)
       admission = Admission{me.given};
     else if (line_.first() == &me)
-      admission = waitAsFirst(me, seeker, lock);
+      admission = waitAsFirst(me, seeker);
     else
-      me.wakeUp.wait(lock);
+      me.wakeUp.wait(mutex_);
   }
   if (me.given < 0) {
     line_.removeFirst();
@@ -87,25 +88,24 @@ CallQueue::Admission CallQueue::wait(const CallCost& cost) noexcept {
   return *admission;
 }
 
-/// With the lock, which is given up meanwhile. Nothing: it has been given one.
-std::optional<CallQueue::Admission> CallQueue::waitAsFirst(
-    Waiter& me, Seeker& seeker, std::unique_lock<std::mutex>& lock) noexcept {
+/// Gives the lock up meanwhile. Nothing: it has been given one.
+std::optional<CallQueue::Admission> CallQueue::waitAsFirst(Waiter& me, Seeker& seeker) noexcept {
   auto sleep = kShortestSleep;
   auto since = Clock::now();
   std::size_t freedBefore = freed_;
   while (me.given < 0) {
     line_.firstIsAwake(true);
     const bool called = std::exchange(me.called, false);
-    lock.unlock();
+    mutex_.unlock();
     std::optional<Admission> found;
     if (called && spareCores_ > 0) found = spinForOne(me);
     if (!found && me.given < 0) found = lookAround(seeker);
-    lock.lock();
+    mutex_.lock();
     if (me.given >= 0) {
       if (!found) break;
-      lock.unlock();
+      mutex_.unlock();
       leave(*found);
-      lock.lock();
+      mutex_.lock();
       break;
     }
     if (found) return found;
@@ -114,11 +114,11 @@ std::optional<CallQueue::Admission> CallQueue::waitAsFirst(
     if (freed_ != freedBefore) {
       freedBefore = freed_;
       since = now;
-    } else if (now - since > costs_.patience(balancer_.limit())) {
+    } else if (now - since > costs_.patience(users_.limit())) {
       return anywhere();
     }
     line_.firstIsAwake(false);
-    me.wakeUp.wait_for(lock, sleep);
+    me.wakeUp.waitUntil(mutex_, Clock::now() + sleep);
     sleep = std::min(2 * sleep, kLongestSleep);
   }
   return std::nullopt;
@@ -151,20 +151,20 @@ std::optional<CallQueue::Admission> CallQueue::lookAround(Seeker& seeker) noexce
 /// One in use by sessions alone, which do nothing just now. One that has been shut down is such
 /// a one, too: the caller will be told.
 std::optional<CallQueue::Admission> CallQueue::whereOnlyIdleSessionsAre() noexcept {
-  for (std::size_t i = 0; i < balancer_.limit(); ++i) {
+  for (std::size_t i = 0; i < users_.limit(); ++i) {
     const int where = static_cast<int>(i);
     const std::size_t sessions = sessions_[i].open.load(std::memory_order_relaxed);
     if (sessions == 0 || cores_[i]->operationsInside() != 0) continue;
-    if (balancer_.joinIf(where, sessions)) return Admission{where};
+    if (users_.joinIf(where, sessions)) return Admission{where};
   }
   return std::nullopt;
 }
 
 std::optional<CallQueue::Admission> CallQueue::withPriority(CallCost::Duration cost) noexcept {
-  for (std::size_t i = 0; i < balancer_.limit(); ++i) {
+  for (std::size_t i = 0; i < users_.limit(); ++i) {
     const int where = static_cast<int>(i);
-    if (balancer_.isSetAside(where) || !costs_.claimPriority(where, cost)) continue;
-    balancer_.join(where);
+    if (users_.isSetAside(where) || !costs_.claimPriority(where, cost)) continue;
+    users_.join(where);
     return Admission{.where = where, .share = Share::Priority};
   }
   return std::nullopt;
@@ -176,7 +176,7 @@ std::optional<CallQueue::Admission> CallQueue::whereGilStaysFree(Seeker& seeker)
   const auto callsInsideWithGilFree = [&](int where) -> std::uint64_t {
     InterpreterCore& core = *cores_[static_cast<std::size_t>(where)];
     const Visit visit(core);
-    const bool isFree = visit && !balancer_.isSetAside(where) && core.api().gilIsFree();
+    const bool isFree = visit && !users_.isSetAside(where) && core.api().gilIsFree();
     return isFree ? core.operationsInside() - 1 : 0;
   };
   const auto oneIsFree = [&] {
@@ -186,11 +186,11 @@ std::optional<CallQueue::Admission> CallQueue::whereGilStaysFree(Seeker& seeker)
   const auto join = [&](int where) {
     const auto waited = Clock::now() - seeker.since;
     if (!costs_.mayJoin(where, seeker.cost.expected(), waited)) return false;
-    balancer_.join(where);
+    users_.join(where);
     found = Admission{.where = where, .share = Share::Beside};
     return true;
   };
-  seeker.looks.look(balancer_.limit(), callsInsideWithGilFree, oneIsFree, join);
+  seeker.looks.look(users_.limit(), callsInsideWithGilFree, oneIsFree, join);
   return found;
 }
 
@@ -203,7 +203,7 @@ void CallQueue::leave(Admission admission) noexcept {
 }
 
 int CallQueue::joinForSession() noexcept {
-  const int where = balancer_.acquire();
+  const int where = users_.acquire();
   sessions_[where].open.fetch_add(1, std::memory_order_relaxed);
   return where;
 }
@@ -216,24 +216,24 @@ void CallQueue::leaveSession(int where) noexcept {
 void CallQueue::leave(int where, CallCost::Duration took) noexcept {
   if (waiting_.load() != 0) [[unlikely]]
     return leaveToNext(where, took);
-  balancer_.free(where);
+  users_.free(where);
   if (waiting_.load() == 0) [[likely]]
     return;
   // One that came in between has looked before this was free.
-  const std::lock_guard lock(mutex_);
+  const base::Lock lock(mutex_);
   line_.callFirst();
 }
 
-/// With the lock: there is one to give it to, and no other user is inside.
+/// There is one to give it to, and no other user is inside.
 bool CallQueue::mayBeGiven(int where) const {
-  return line_.first() && balancer_.users(where) == 1 && !balancer_.isSetAside(where);
+  return line_.first() && users_.users(where) == 1 && !users_.isSetAside(where);
 }
 
 void CallQueue::leaveToNext(int where, CallCost::Duration took) noexcept {
-  if (process::inForkedChild()) return balancer_.free(where);  // no thread waits here
+  if (process::inForkedChild()) return users_.free(where);  // no thread waits here
   const auto now = Clock::now();
   ReturningThread::left(this, now);
-  const std::lock_guard lock(mutex_);
+  const base::Lock lock(mutex_);
   ++freed_;
   FairTurns::Next next = turns_.next(where, now, took, ReturningThread::cameBack());
   if (next == FairTurns::Next::First && !mayBeGiven(where)) next = FairTurns::Next::WokenToo;
@@ -244,11 +244,11 @@ void CallQueue::leaveToNext(int where, CallCost::Duration took) noexcept {
       waiting_.fetch_sub(1);
       return;
     case FairTurns::Next::WokenToo:
-      balancer_.free(where);
+      users_.free(where);
       line_.callFirst();
       return;
     case FairTurns::Next::Anyone:
-      balancer_.free(where);
+      users_.free(where);
       return;
   }
 }

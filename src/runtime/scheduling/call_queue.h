@@ -31,16 +31,16 @@
 #include <chrono>
 #include <cstddef>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <vector>
 
-#include "multipy/runtime/load_balancer.h"
+#include "base/mutex.h"
 #include "runtime/interpreter/interpreter_core.h"
 #include "runtime/scheduling/call_cost.h"
 #include "runtime/scheduling/expected_costs.h"
 #include "runtime/scheduling/fair_turns.h"
 #include "runtime/scheduling/free_gil_looks.h"
+#include "runtime/scheduling/interpreter_users.h"
 #include "runtime/scheduling/waiting_line.h"
 
 namespace multipy::runtime {
@@ -57,13 +57,13 @@ class CallQueue {
   };
 
   /// `cores` outlives this, and is not read before the first call.
-  CallQueue(LoadBalancer& balancer, const Cores& cores);
+  CallQueue(InterpreterUsers& users, const Cores& cores);
 
   /// Admits a call, until leave(). Waits for an interpreter if it must.
   Admission enter(const CallCost& cost) noexcept {
     if (ReturningThread::isAway()) [[unlikely]]
       ReturningThread::came(this, Clock::now());
-    const int free = balancer_.acquireFree();
+    const int free = users_.acquireFree();
     Admission admission = free >= 0 ? Admission{free} : wait(cost);
     admission.expected = cost.expected();
     costs_.begin(admission.where, admission.share, admission.expected);
@@ -96,14 +96,14 @@ class CallQueue {
   std::optional<Admission> withPriority(CallCost::Duration cost) noexcept;
   std::optional<Admission> whereOnlyIdleSessionsAre() noexcept;
   std::optional<Admission> whereGilStaysFree(Seeker& seeker) noexcept;
-  std::optional<Admission> waitAsFirst(Waiter& me, Seeker& seeker,
-                                       std::unique_lock<std::mutex>& lock) noexcept;
+  std::optional<Admission> waitAsFirst(Waiter& me, Seeker& seeker) noexcept
+      MULTIPY_REQUIRES(mutex_);
   std::optional<Admission> spinForOne(const Waiter& me) noexcept;
   void leave(int where, CallCost::Duration took) noexcept;
   void leaveToNext(int where, CallCost::Duration took) noexcept;
-  bool mayBeGiven(int where) const;
+  bool mayBeGiven(int where) const MULTIPY_REQUIRES(mutex_);
 
-  LoadBalancer& balancer_;
+  InterpreterUsers& users_;
   const Cores& cores_;
   ExpectedCosts costs_;
   const std::unique_ptr<Sessions[]> sessions_;  // the other users of an interpreter are calls
@@ -111,10 +111,11 @@ class CallQueue {
   std::atomic<int> looking_{0};  // threads in whereGilStaysFree(): they burn a core each
 
   std::atomic<std::size_t> waiting_{0};  // how many are in line; written under mutex_
-  std::mutex mutex_;
-  WaitingLine line_;       // guarded by mutex_
-  FairTurns turns_;        // guarded by mutex_
-  std::size_t freed_ = 0;  // how often an interpreter was left while some waited; guarded by mutex_
+  base::Mutex mutex_;
+  WaitingLine line_ MULTIPY_GUARDED_BY(mutex_);
+  FairTurns turns_ MULTIPY_GUARDED_BY(mutex_);
+  // How often an interpreter was left while some waited.
+  std::size_t freed_ MULTIPY_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace multipy::runtime

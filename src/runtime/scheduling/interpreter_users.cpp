@@ -1,4 +1,4 @@
-#include "multipy/runtime/load_balancer.h"
+#include "runtime/scheduling/interpreter_users.h"
 
 #include <string>
 
@@ -7,7 +7,7 @@
 namespace multipy::runtime {
 namespace {
 
-// The interpreter that this thread used last. One for all balancers: it is only
+// The interpreter that this thread used last. One for all managers: it is only
 // where the search begins. Threads that are new begin at different places.
 constinit thread_local std::size_t lastUsed = SIZE_MAX;
 
@@ -24,28 +24,28 @@ std::size_t checkedSize(std::size_t n) {
 
 }  // namespace
 
-LoadBalancer::LoadBalancer(std::size_t n)
+InterpreterUsers::InterpreterUsers(std::size_t n)
     : size_(checkedSize(n)), limit_(n), users_(std::make_unique<Users[]>(n)) {}
 
-void LoadBalancer::setResourceLimit(std::size_t n) {
+void InterpreterUsers::setResourceLimit(std::size_t n) {
   if (n == 0 || n > size_)
     throw InvalidArgument("LoadBalancer: the limit is " + std::to_string(n) +
                           ", expected 1 to the number of interpreters, " + std::to_string(size_));
   limit_.store(n, std::memory_order_relaxed);
 }
 
-std::size_t LoadBalancer::preferred() const noexcept {
+std::size_t InterpreterUsers::preferred() const noexcept {
   return lastUsed < limit() ? lastUsed : firstPlace() % limit();
 }
 
-bool LoadBalancer::takeIfFree(std::size_t where) noexcept {
+bool InterpreterUsers::takeIfFree(std::size_t where) noexcept {
   std::uint64_t none = 0;
   if (!users_[where].count.compare_exchange_strong(none, 1)) return false;
   lastUsed = where;
   return true;
 }
 
-int LoadBalancer::acquireFree() noexcept {
+int InterpreterUsers::acquireFree() noexcept {
   const std::size_t limit = this->limit();
   std::size_t where = preferred();
   for (std::size_t tried = 0; tried < limit; ++tried) {
@@ -58,7 +58,7 @@ int LoadBalancer::acquireFree() noexcept {
   return -1;
 }
 
-int LoadBalancer::acquire() noexcept {
+int InterpreterUsers::acquire() noexcept {
   if (const int free = acquireFree(); free >= 0) [[likely]]
     return free;
   const std::size_t limit = this->limit();
@@ -77,9 +77,9 @@ int LoadBalancer::acquire() noexcept {
   return static_cast<int>(least);
 }
 
-void LoadBalancer::setAside(int where) {
+void InterpreterUsers::setAside(int where) {
   checked(where);
-  const std::lock_guard lock(mutex_);
+  const base::Lock lock(mutex_);
   std::size_t inUse = 0;
   for (std::size_t i = 0; i < limit(); ++i) inUse += users_[i].count.load() < kAside;
   if (users_[where].count.load() >= kAside) return;
@@ -92,30 +92,30 @@ void LoadBalancer::setAside(int where) {
     if (users_[i].count.load() >= kAside) users_[i].count.fetch_sub(kAside);
 }
 
-bool LoadBalancer::isSetAside(int where) const {
+bool InterpreterUsers::isSetAside(int where) const {
   return checked(where).count.load(std::memory_order_relaxed) >= kAside;
 }
 
-void LoadBalancer::join(int where) {
+void InterpreterUsers::join(int where) {
   checked(where).count.fetch_add(1);
   lastUsed = static_cast<std::size_t>(where);
 }
 
-bool LoadBalancer::joinIf(int where, std::size_t users) {
+bool InterpreterUsers::joinIf(int where, std::size_t users) {
   std::uint64_t expected = users;
   if (!checked(where).count.compare_exchange_strong(expected, expected + 1)) return false;
   lastUsed = static_cast<std::size_t>(where);
   return true;
 }
 
-LoadBalancer::Users& LoadBalancer::checked(int where) const {
+InterpreterUsers::Users& InterpreterUsers::checked(int where) const {
   if (where < 0 || static_cast<std::size_t>(where) >= size_)
     throw InvalidArgument("LoadBalancer: there is no interpreter " + std::to_string(where) +
                           ", expected 0 to " + std::to_string(size_ - 1));
   return users_[where];
 }
 
-void LoadBalancer::free(int where) {
+void InterpreterUsers::free(int where) {
   Users& users = checked(where);
   if (users.count.fetch_sub(1) % kAside != 0) [[likely]]
     return;
@@ -124,7 +124,7 @@ void LoadBalancer::free(int where) {
                         " is freed but has no user; free() must be called once for each acquire()");
 }
 
-std::size_t LoadBalancer::users(int where) const {
+std::size_t InterpreterUsers::users(int where) const {
   return checked(where).count.load(std::memory_order_relaxed) % kAside;
 }
 

@@ -8,13 +8,14 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
+
+#include "base/mutex.h"
 
 namespace multipy::runtime {
 
 /// One call. Lives on its thread's stack for as long as it waits.
 struct Waiter {
-  std::condition_variable wakeUp;
+  base::Condition wakeUp;
   std::atomic<int> given = -1;  // the interpreter that it has been given
   bool called = false;          // woken since an interpreter becomes free
   Waiter* next = nullptr;       // behind it in line
@@ -38,18 +39,18 @@ class WaitingLine {
     Waiter& waiter = *first_;
     waiter.given = where;
     removeFirst();
-    waiter.wakeUp.notify_one();
+    waiter.wakeUp.notifyOne();
   }
   /// It may not know that it is the first.
   void tellFirst() noexcept {
-    if (first_) first_->wakeUp.notify_one();
+    if (first_) first_->wakeUp.notifyOne();
   }
   /// Wakes the first one since an interpreter becomes free, unless it looks by itself just now.
   void callFirst() noexcept {
     if (!first_ || firstAwake_) return;
     firstAwake_ = true;
     first_->called = true;
-    first_->wakeUp.notify_one();
+    first_->wakeUp.notifyOne();
   }
   /// Says whether the first one looks by itself before it sleeps.
   void firstIsAwake(bool awake) noexcept { firstAwake_ = awake; }

@@ -10,7 +10,6 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
-#include <mutex>
 #include <string>
 
 #include "base/fork_mutex.h"
@@ -45,7 +44,7 @@ class Modes {
 
   void set(InterpreterId slot, Mode mode) {
     if (!slot.isInterpreter()) return;  // no thread is ever in the resident copy
-    const std::lock_guard guard(lock_);
+    const base::Lock guard(lock_);
     const Mode before = highest();
     if (before == Mode::Off && mode == Mode::Off) return;
     if (before == Mode::Off) {
@@ -79,7 +78,7 @@ class Modes {
   base::ForkMutex lock_;  // held to write
   PerInterpreter<std::atomic<Mode>> modes_{};
   std::atomic<Mode> outside_{Mode::Off};  // C++'s, from when the first interpreter switched it on
-  bool checksOutside_ = true;             // guarded by lock_
+  bool checksOutside_ MULTIPY_GUARDED_BY(lock_) = true;
 };
 
 // ------------------------------------------------------- torch's own functions

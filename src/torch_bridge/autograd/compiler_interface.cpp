@@ -6,7 +6,6 @@
 #include <chrono>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <set>
 #include <string>
 #include <thread>
@@ -46,12 +45,12 @@ class IntroducedFunctions {
 
   void add(const std::string& name, Introduced function) {
     auto made = std::make_shared<const Introduced>(std::move(function));
-    const std::lock_guard guard(lock_);
+    const base::Lock guard(lock_);
     functions_.emplace(name, std::move(made));
   }
 
   std::map<std::string, IntroducedPointer> all() const {
-    const std::lock_guard guard(lock_);
+    const base::Lock guard(lock_);
     return functions_;
   }
 
@@ -70,12 +69,12 @@ class IntroducedFunctions {
   static constexpr std::chrono::microseconds kPause{50};
 
   bool contains(const std::string& name) const {
-    const std::lock_guard guard(lock_);
+    const base::Lock guard(lock_);
     return functions_.contains(name);
   }
 
   mutable base::ForkMutex lock_;
-  std::map<std::string, IntroducedPointer> functions_;  // guarded by lock_
+  std::map<std::string, IntroducedPointer> functions_ MULTIPY_GUARDED_BY(lock_);
 };
 
 // ------------------------------------------------------- one interpreter's

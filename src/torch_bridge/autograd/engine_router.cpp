@@ -19,8 +19,7 @@
 #include <torch/csrc/autograd/engine.h>
 #include <torch/csrc/autograd/function.h>
 
-#include <mutex>
-
+#include "base/mutex.h"
 #include "base/per_interpreter.h"
 #include "process/forked_child.h"
 #include "process/function_per_interpreter.h"
@@ -64,8 +63,8 @@ void startThreadsOnce(InterpreterId slot, Engine& engine) {
   if (started.load(std::memory_order_acquire) == &engine && engine.thread_pool_shared_) return;
   // No ForkMutex, for it is held while the engine's threads start, which take the GIL. A
   // child that another thread's start was interrupted in has one of its own.
-  static std::mutex lock, ofChild;
-  const std::lock_guard guard(process::inForkedChild() ? ofChild : lock);
+  static base::Mutex lock, ofChild;
+  const base::Lock guard(process::inForkedChild() ? ofChild : lock);
   if constexpr (version::kEachEngineStartsItsThreads<Engine>) {
     engine.initialize_device_threads_pool();
   } else {

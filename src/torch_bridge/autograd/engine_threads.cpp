@@ -4,7 +4,6 @@
 
 #include <array>
 #include <cstdio>
-#include <mutex>
 #include <new>
 #include <vector>
 
@@ -20,8 +19,8 @@ constexpr int kPatienceMs = 10'000;
 
 struct Threads {
   base::ForkMutex lock;
-  PerInterpreter<std::vector<pid_t>> bySlot;  // guarded by lock
-  PerInterpreter<bool> unknown{};             // guarded by lock: there was one more
+  PerInterpreter<std::vector<pid_t>> bySlot MULTIPY_GUARDED_BY(lock);
+  PerInterpreter<bool> unknown MULTIPY_GUARDED_BY(lock){};  // there was one more
   static Threads& process() {
     static auto* const one = new Threads;
     return *one;
@@ -39,7 +38,7 @@ bool exists(pid_t thread) noexcept {
 void noteEngineThread(InterpreterId slot) {
   if (!slot.isInterpreter()) return;
   Threads& threads = Threads::process();
-  const std::lock_guard guard(threads.lock);
+  const base::Lock guard(threads.lock);
   try {
     threads.bySlot[slot].push_back(::gettid());
   } catch (const std::bad_alloc&) {
@@ -50,7 +49,7 @@ void noteEngineThread(InterpreterId slot) {
 std::size_t engineThreads(InterpreterId slot) {
   if (!slot.isInterpreter()) return 0;
   Threads& threads = Threads::process();
-  const std::lock_guard guard(threads.lock);
+  const base::Lock guard(threads.lock);
   std::erase_if(threads.bySlot[slot], [](pid_t thread) { return !exists(thread); });
   return threads.bySlot[slot].size() + (threads.unknown[slot] ? 1 : 0);
 }

@@ -4,7 +4,6 @@
 
 #include <array>
 #include <memory>
-#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -24,7 +23,7 @@ using Level = torch::autograd::ForwardADLevel;
 class Levels {
  public:
   std::uint64_t open() {
-    const std::lock_guard guard(lock_);
+    const base::Lock guard(lock_);
     const std::uint64_t index = open_.size();
     TORCH_CHECK(index == 0, "Nested forward mode AD is not supported at the moment");
     open_.push_back(std::make_shared<Level>(index));
@@ -33,7 +32,7 @@ class Levels {
 
   void close(std::uint64_t index) {
     std::shared_ptr<Level> closed;  // goes without the lock: tangents go with it
-    const std::lock_guard guard(lock_);
+    const base::Lock guard(lock_);
     TORCH_CHECK(index + 1 == open_.size(),
                 "Exiting a forward AD level that is not the last that was created is not support. "
                 "Ensure they are released in the reverse order they were created.");
@@ -42,24 +41,24 @@ class Levels {
   }
 
   std::shared_ptr<Level> find(std::uint64_t index) const {
-    const std::lock_guard guard(lock_);
+    const base::Lock guard(lock_);
     return index < open_.size() ? open_[index] : nullptr;
   }
 
   bool any() const {
-    const std::lock_guard guard(lock_);
+    const base::Lock guard(lock_);
     return !open_.empty();
   }
 
   void closeAll() {
     std::vector<std::shared_ptr<Level>> closed;
-    const std::lock_guard guard(lock_);
+    const base::Lock guard(lock_);
     std::swap(open_, closed);
   }
 
  private:
   mutable base::ForkMutex lock_;
-  std::vector<std::shared_ptr<Level>> open_;  // guarded by lock_
+  std::vector<std::shared_ptr<Level>> open_ MULTIPY_GUARDED_BY(lock_);
 };
 
 // Null: the process's own list.

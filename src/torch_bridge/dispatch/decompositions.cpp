@@ -42,27 +42,27 @@ class Decompositions {
   }
 
   void add(InterpreterId slot, const FunctionSchema& schema, Decomposition decomposition) {
-    const std::unique_lock guard(lock_);
+    const base::Lock guard(lock_);
     const auto [place, added] = all_[slot].try_emplace(&schema, decomposition);
     if (!added) std::swap(place->second.graph, decomposition.graph);
   }  // what is not wanted goes with the caller's argument, without the lock
 
   Decomposition find(InterpreterId slot, const FunctionSchema& schema) const {
     if (!slot.isInterpreter()) return {};
-    const std::shared_lock guard(lock_);
+    const base::SharedLock guard(lock_);
     const auto found = all_[slot].find(&schema);
     return found == all_[slot].end() ? Decomposition{} : found->second;
   }
 
   void clear(InterpreterId slot) {
     ByOperator gone;
-    const std::unique_lock guard(lock_);
+    const base::Lock guard(lock_);
     std::swap(all_[slot], gone);
   }
 
  private:
   mutable base::ForkSharedMutex lock_;
-  PerInterpreter<ByOperator> all_;  // guarded by lock_
+  PerInterpreter<ByOperator> all_ MULTIPY_GUARDED_BY(lock_);
 };
 
 std::shared_ptr<GraphFunction> ofCurrent(const FunctionSchema& schema) {

@@ -2,11 +2,9 @@
 
 #include <algorithm>
 #include <iterator>
-#include <mutex>
 #include <string>
 #include <utility>
 
-#include "base/fork_mutex.h"
 #include "base/interpreter_id.h"
 #include "torch_bridge/dispatch/kernel_lookup.h"
 
@@ -19,12 +17,6 @@ using c10::KernelFunction;
 
 // Tells our kernels from C++'s in torch's lists.
 const std::string kDebug = "multipy: routed";
-
-// For kernels taken away while calls were in them: rare, so one for all cells. Never destroyed.
-base::ForkMutex& retiring() {
-  static auto* const one = new base::ForkMutex;
-  return *one;
-}
 
 // What torch's dispatch table points to.
 struct RouteFunctor final : c10::OperatorKernel {
@@ -39,10 +31,12 @@ struct RouteFunctor final : c10::OperatorKernel {
 
 // ------------------------------------------------------- cells
 
+constinit base::ForkMutex KernelCell::retiring_;
+
 void KernelCell::retire(std::unique_ptr<const InterpreterKernel> kernel) noexcept {
   if (calls_.load() == 0) return;  // no call is inside: dies here
   {
-    const std::lock_guard guard(retiring());
+    const base::Lock guard(retiring_);
     kernel->nextRetired = retired_;
     retired_ = kernel.release();
     hasRetired_.store(true);
@@ -53,7 +47,7 @@ void KernelCell::retire(std::unique_ptr<const InterpreterKernel> kernel) noexcep
 void KernelCell::freeRetired() noexcept {
   const InterpreterKernel* dead = nullptr;
   {
-    const std::lock_guard guard(retiring());
+    const base::Lock guard(retiring_);
     // A call that came after the one that brought us here may hold one of them.
     if (calls_.load() != 0) return;
     dead = std::exchange(retired_, nullptr);

@@ -29,6 +29,7 @@
 #include <memory>
 #include <optional>
 
+#include "base/fork_mutex.h"
 #include "base/interpreter_id.h"
 #include "process/ownership.h"
 
@@ -54,7 +55,9 @@ class KernelCell {
   std::atomic<const InterpreterKernel*> kernel_{nullptr};
   std::atomic<std::uint32_t> calls_{0};
   std::atomic<bool> hasRetired_{false};
-  const InterpreterKernel* retired_ = nullptr;  // a list; guarded by a lock of all cells
+  // For kernels taken away while calls were in them: rare, so one for all cells. Never destroyed.
+  static base::ForkMutex retiring_;
+  const InterpreterKernel* retired_ MULTIPY_GUARDED_BY(retiring_) = nullptr;  // a list
 };
 
 /// Holds a cell's kernel in place during a call.

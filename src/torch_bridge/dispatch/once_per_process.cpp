@@ -8,7 +8,6 @@
 #include <atomic>
 #include <functional>
 #include <map>
-#include <mutex>
 #include <set>
 #include <string>
 
@@ -40,13 +39,13 @@ using Creators = PerInterpreter<std::atomic<OperationCreator>>;
 
 struct CreatorTable {
   base::ForkMutex lock;
-  std::map<std::string, Creators> byName;  // guarded by lock; entries stay for ever
+  std::map<std::string, Creators> byName MULTIPY_GUARDED_BY(lock);  // entries stay for ever
   static CreatorTable& process() {
     static auto* const one = new CreatorTable;
     return *one;
   }
   Creators& of(const std::string& name) {
-    const std::lock_guard guard(lock);
+    const base::Lock guard(lock);
     return byName[name];
   }
 };
@@ -135,7 +134,7 @@ void registerHandler(InterpreterId slot, const std::string* name, void* handler)
 
 struct OpaqueTypes {
   base::ForkMutex lock;
-  std::map<std::string, std::set<InterpreterId>> users;  // guarded by lock
+  std::map<std::string, std::set<InterpreterId>> users MULTIPY_GUARDED_BY(lock);
   static OpaqueTypes& process() {
     static auto* const one = new OpaqueTypes;
     return *one;
@@ -144,15 +143,15 @@ struct OpaqueTypes {
 
 void registerOpaqueType(InterpreterId slot, const std::string* name) {
   OpaqueTypes& types = OpaqueTypes::process();
-  const std::lock_guard guard(types.lock);
+  const base::Lock guard(types.lock);
   auto& users = types.users[*name];
   // The first one registers; one that comes again gets torch's own answer.
   if (users.empty() || users.contains(slot)) version::registerOpaqueType(*name);
   users.insert(slot);
 }
 
-// With the lock.
-void removeOpaqueUser(OpaqueTypes& types, const std::string& name, InterpreterId slot) {
+void removeOpaqueUser(OpaqueTypes& types, const std::string& name, InterpreterId slot)
+    MULTIPY_REQUIRES(types.lock) {
   const auto found = types.users.find(name);
   if (found == types.users.end() || found->second.erase(slot) == 0) return;
   if (!found->second.empty()) return;
@@ -162,7 +161,7 @@ void removeOpaqueUser(OpaqueTypes& types, const std::string& name, InterpreterId
 
 void unregisterOpaqueType(InterpreterId slot, const std::string* name) {
   OpaqueTypes& types = OpaqueTypes::process();
-  const std::lock_guard guard(types.lock);
+  const base::Lock guard(types.lock);
   removeOpaqueUser(types, *name, slot);
 }
 
@@ -182,11 +181,11 @@ void purgeOncePerProcess(InterpreterId slot) {
   if (!slot.isInterpreter()) return;
   {
     CreatorTable& table = CreatorTable::process();
-    const std::lock_guard guard(table.lock);
+    const base::Lock guard(table.lock);
     for (auto& [name, creators] : table.byName) creators[slot].store(nullptr);
   }
   OpaqueTypes& types = OpaqueTypes::process();
-  const std::lock_guard guard(types.lock);
+  const base::Lock guard(types.lock);
   std::vector<std::string> used;
   for (const auto& [name, users] : types.users)
     if (users.contains(slot)) used.push_back(name);

@@ -4,11 +4,11 @@
 #include <torch/library.h>
 
 #include <bit>
-#include <mutex>
 #include <sstream>
 #include <string>
 
 #include "base/interpreter_id.h"
+#include "base/mutex.h"
 #include "process/ownership.h"
 #include "torch_bridge/dispatch/kernel_lookup.h"
 #include "torch_bridge/dispatch/kernel_route.h"
@@ -36,7 +36,7 @@ std::string origin(const Library& library) {
 
 void releaseNamespace(const std::string& name, InterpreterId slot) {
   Registry& registry = Registry::process();
-  const std::lock_guard guard(registry.lock);
+  const base::Lock guard(registry.lock);
   const auto found = registry.namespaces.find(name);
   if (found == registry.namespaces.end()) return;
   found->second.owners.erase(slot);
@@ -48,7 +48,7 @@ void releaseNamespace(const std::string& name, InterpreterId slot) {
 bool ownNamespace(const std::string& name, InterpreterId slot, const char* file,
                   std::uint32_t line) {
   Registry& registry = Registry::process();
-  const std::lock_guard guard(registry.lock);
+  const base::Lock guard(registry.lock);
   const auto found = registry.namespaces.find(name);
   if (found != registry.namespaces.end()) return found->second.owners.insert(slot).second;
   try {
@@ -95,7 +95,7 @@ void construct(InterpreterId slot, void* at, int kindNumber, std::string* ns, st
 
 void forgetUser(const std::string& name, InterpreterId slot, std::uint64_t registration) {
   Registry& registry = Registry::process();
-  const std::lock_guard guard(registry.lock);
+  const base::Lock guard(registry.lock);
   const auto found = registry.definitions.find(name);
   if (found == registry.definitions.end()) return;
   const auto user = found->second.users.find(slot);
@@ -115,7 +115,7 @@ Defined useDefinition(InterpreterId slot, Library& library, FunctionSchema& sche
   std::vector<c10::RegistrationHandleRAII> replaced;
 
   Registry& registry = Registry::process();
-  const std::lock_guard guard(registry.lock);
+  const base::Lock guard(registry.lock);
   if (registry.purged[slot]) {
     registration = 0;
     return Defined::Ours;
@@ -190,7 +190,7 @@ Library& defineSchema(InterpreterId slot, Library& library, FunctionSchema&& sch
 
 void removeKernel(KernelRoute* route, std::uint64_t registration) {
   KernelRoute::Removed removed;  // dies after the lock is given up
-  const std::lock_guard guard(Registry::process().lock);
+  const base::Lock guard(Registry::process().lock);
   route->remove(registration, removed);
 }
 
@@ -200,7 +200,7 @@ void addKernel(InterpreterId slot, Library& library, const OperatorName& name, D
   KernelRoute* route = nullptr;
   std::uint64_t registration = 0;
   {
-    const std::lock_guard guard(registry.lock);
+    const base::Lock guard(registry.lock);
     if (registry.purged[slot]) return;
     auto& found = registry.routes[{isFallback ? "*" : fullName(name), key}];
     if (!found) found = new KernelRoute(name, key, isFallback);
@@ -324,7 +324,7 @@ void purgeRegistrations(InterpreterId slot) {
   if (!slot.isInterpreter()) return;
   KernelRoute::Removed removed;  // dies after the lock is given up
   Registry& registry = Registry::process();
-  const std::lock_guard guard(registry.lock);
+  const base::Lock guard(registry.lock);
   registry.purged[slot] = true;
   for (const auto& [key, route] : registry.routes) route->removeAll(slot, removed);
   for (auto& [name, definition] : registry.definitions) definition.users.erase(slot);
@@ -335,12 +335,12 @@ void purgeRegistrations(InterpreterId slot) {
 
 void openRegistrations(InterpreterId slot) {
   if (!slot.isInterpreter()) return;
-  const std::lock_guard guard(Registry::process().lock);
+  const base::Lock guard(Registry::process().lock);
   Registry::process().purged[slot] = false;
 }
 
 RegistrationCounts registrationCounts() {
-  const std::lock_guard guard(Registry::process().lock);
+  const base::Lock guard(Registry::process().lock);
   RegistrationCounts counts{};
   for (const auto& [key, route] : Registry::process().routes) {
     counts.routes += route->isInstalled();

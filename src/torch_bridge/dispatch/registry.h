@@ -7,7 +7,6 @@
 #include <atomic>
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
@@ -34,13 +33,14 @@ struct Namespace {
 
 /// Never destroyed: registrations are dropped by static destructors too.
 struct Registry {
-  base::ForkMutex lock;  // guards all that follows
+  base::ForkMutex lock;
   // Routes live for ever.
-  std::map<std::pair<std::string, c10::DispatchKey>, KernelRoute*> routes;
-  std::map<std::string, Definition> definitions;  // by "ns::name.overload"
-  std::map<std::string, Namespace> namespaces;
-  PerInterpreter<bool> purged{};
-  std::uint64_t last = 0;
+  std::map<std::pair<std::string, c10::DispatchKey>, KernelRoute*> routes MULTIPY_GUARDED_BY(lock);
+  // By "ns::name.overload".
+  std::map<std::string, Definition> definitions MULTIPY_GUARDED_BY(lock);
+  std::map<std::string, Namespace> namespaces MULTIPY_GUARDED_BY(lock);
+  PerInterpreter<bool> purged MULTIPY_GUARDED_BY(lock){};
+  std::uint64_t last MULTIPY_GUARDED_BY(lock) = 0;
 
   std::atomic<std::uint64_t> generation{1};
 

@@ -3,14 +3,15 @@
 #include <torch/csrc/jit/runtime/operator.h>
 
 #include <bit>
+#include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "base/interpreter_id.h"
+#include "base/mutex.h"
 #include "torch_bridge/dispatch/kernel_lookup.h"
 #include "torch_bridge/dispatch/registry.h"
 
@@ -20,20 +21,22 @@ namespace {
 using torch::jit::Operator;
 using Operators = std::vector<std::shared_ptr<Operator>>;
 
-// With the lock.
-bool isVisible(const Registry& registry, InterpreterId slot, const c10::OperatorName& name) {
-  const auto definition = registry.definitions.find(fullName(name));
-  return definition == registry.definitions.end() || definition->second.users.contains(slot);
+using Definitions = std::map<std::string, Definition>;
+
+bool isVisible(const Definitions& definitions, InterpreterId slot, const c10::OperatorName& name) {
+  const auto definition = definitions.find(fullName(name));
+  return definition == definitions.end() || definition->second.users.contains(slot);
 }
 
 // As torch's function returns them; whose elements they are is lost on the way.
 std::vector<std::shared_ptr<void>> onlyVisible(InterpreterId slot, const Operators& operators) {
   std::vector<std::shared_ptr<void>> visible;
   visible.reserve(operators.size());
-  const Registry& registry = Registry::process();
-  const std::lock_guard guard(Registry::process().lock);
+  Registry& registry = Registry::process();
+  const base::Lock guard(registry.lock);
   for (const auto& one : operators)
-    if (!slot.isInterpreter() || isVisible(registry, slot, one->schema().operator_name()))
+    if (!slot.isInterpreter() ||
+        isVisible(registry.definitions, slot, one->schema().operator_name()))
       visible.push_back(one);
   return visible;
 }
@@ -41,9 +44,11 @@ std::vector<std::shared_ptr<void>> onlyVisible(InterpreterId slot, const Operato
 std::vector<c10::OperatorName> onlyVisible(InterpreterId slot,
                                            std::vector<c10::OperatorName> names) {
   if (!slot.isInterpreter()) return names;
-  const Registry& registry = Registry::process();
-  const std::lock_guard guard(Registry::process().lock);
-  std::erase_if(names, [&](const auto& name) { return !isVisible(registry, slot, name); });
+  Registry& registry = Registry::process();
+  const base::Lock guard(registry.lock);
+  std::erase_if(names, [slot, definitions = &registry.definitions](const auto& name) {
+    return !isVisible(*definitions, slot, name);
+  });
   return names;
 }
 
@@ -65,10 +70,11 @@ const Operators& visibleFor(InterpreterId slot, c10::Symbol symbol) {
   const Operators& all = torch::jit::getAllOperatorsFor(symbol);
   Operators visible;
   {
-    const Registry& registry = Registry::process();
-    const std::lock_guard guard(Registry::process().lock);
+    Registry& registry = Registry::process();
+    const base::Lock guard(registry.lock);
     for (const auto& one : all)
-      if (!slot.isInterpreter() || isVisible(registry, slot, one->schema().operator_name()))
+      if (!slot.isInterpreter() ||
+          isVisible(registry.definitions, slot, one->schema().operator_name()))
         visible.push_back(one);
   }
   if (visible.size() == all.size()) return all;
@@ -94,8 +100,9 @@ void addVisibleOperatorRoutes(TorchRoutes& routes) {
   routes.findOperator = [](InterpreterId slot,
                            const c10::OperatorName* name) -> std::shared_ptr<void> {
     {
-      const std::lock_guard guard(Registry::process().lock);
-      if (slot.isInterpreter() && !isVisible(Registry::process(), slot, *name)) return nullptr;
+      Registry& registry = Registry::process();
+      const base::Lock guard(registry.lock);
+      if (slot.isInterpreter() && !isVisible(registry.definitions, slot, *name)) return nullptr;
     }
     return torch::jit::findOperatorFor(*name);
   };

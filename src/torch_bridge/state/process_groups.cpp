@@ -5,7 +5,6 @@
 
 #include <array>
 #include <map>
-#include <mutex>
 #include <string>
 #include <utility>
 
@@ -25,12 +24,12 @@ using WeakGroup = c10::weak_intrusive_ptr<c10d::ProcessGroup>;
 class Names {
  public:
   void add(const std::string& name, const Group& group) {
-    const std::lock_guard guard(lock_);
+    const base::Lock guard(lock_);
     TORCH_CHECK(groups_.emplace(name, WeakGroup(group)).second,
                 "A process group is already registered under the name", name);
   }
   Group find(const std::string& name) const {
-    const std::lock_guard guard(lock_);
+    const base::Lock guard(lock_);
     const auto found = groups_.find(name);
     TORCH_CHECK(found != groups_.end(),
                 "Could not resolve the process group registered under the name ", name);
@@ -40,17 +39,17 @@ class Names {
     return group;
   }
   void remove(const std::string& name) {
-    const std::lock_guard guard(lock_);
+    const base::Lock guard(lock_);
     groups_.erase(name);
   }
   void removeAll() {
-    const std::lock_guard guard(lock_);
+    const base::Lock guard(lock_);
     groups_.clear();
   }
 
  private:
   mutable base::ForkMutex lock_;
-  std::map<std::string, WeakGroup> groups_;  // guarded by lock_
+  std::map<std::string, WeakGroup> groups_ MULTIPY_GUARDED_BY(lock_);
 };
 
 // Null: torch's own.

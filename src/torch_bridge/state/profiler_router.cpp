@@ -10,7 +10,6 @@
 #include <torch/csrc/profiler/kineto_shim.h>
 
 #include <memory>
-#include <mutex>
 #include <set>
 #include <string>
 
@@ -41,7 +40,7 @@ class Trace {
   void take(InterpreterId slot, bool hasPrepared) {
     InterpreterId other = InterpreterId::none();
     {
-      const std::lock_guard guard(lock_);
+      const base::Lock guard(lock_);
       if (holder_ == slot || (holder_ == InterpreterId::none() && !hasPrepared)) {
         holder_ = slot;
         return;
@@ -59,22 +58,22 @@ class Trace {
                 "in one interpreter at a time");
   }
   void begun(InterpreterId slot) {
-    const std::lock_guard guard(lock_);
+    const base::Lock guard(lock_);
     if (holder_ == slot) ++running_;
   }
   // One of the holder's traces has ended, or has not begun.
   void ended(InterpreterId slot, bool wasRunning) {
-    const std::lock_guard guard(lock_);
+    const base::Lock guard(lock_);
     if (holder_ != slot) return;
     if (wasRunning && running_ > 0) --running_;
     if (running_ == 0) holder_ = InterpreterId::none();
   }
   bool isOnlyPreparedBy(InterpreterId slot) {
-    const std::lock_guard guard(lock_);
+    const base::Lock guard(lock_);
     return holder_ == slot && running_ == 0;
   }
   void release(InterpreterId slot) {
-    const std::lock_guard guard(lock_);
+    const base::Lock guard(lock_);
     if (holder_ != slot) return;
     holder_ = InterpreterId::none();
     running_ = 0;
@@ -82,8 +81,8 @@ class Trace {
 
  private:
   base::ForkMutex lock_;
-  InterpreterId holder_ = InterpreterId::none();  // guarded by lock_
-  int running_ = 0;  // traces of the holder's threads; guarded by lock_
+  InterpreterId holder_ MULTIPY_GUARDED_BY(lock_) = InterpreterId::none();
+  int running_ MULTIPY_GUARDED_BY(lock_) = 0;  // traces of the holder's threads
 };
 
 // Holds the trace for `slot` if `begin` succeeds.

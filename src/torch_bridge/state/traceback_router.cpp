@@ -92,17 +92,17 @@ void addUnwinder(InterpreterId slot, void* unwinder) {
 struct Fetchers {
   using Fetcher = std::function<std::string()>;
   base::ForkMutex lock;
-  PerInterpreter<std::shared_ptr<const Fetcher>> bySlot;  // guarded by lock
+  PerInterpreter<std::shared_ptr<const Fetcher>> bySlot MULTIPY_GUARDED_BY(lock);
   static Fetchers& process() {
     static auto* const one = new Fetchers;
     return *one;
   }
   void set(InterpreterId slot, std::shared_ptr<const Fetcher> fetcher) {
-    const std::lock_guard guard(lock);
+    const base::Lock guard(lock);
     bySlot[slot].swap(fetcher);
   }
   std::shared_ptr<const Fetcher> get(InterpreterId slot) {
-    const std::lock_guard guard(lock);
+    const base::Lock guard(lock);
     return bySlot[slot];
   }
 };

@@ -2,7 +2,6 @@
 
 #include <exception>
 #include <memory>
-#include <mutex>
 #include <new>
 #include <optional>
 #include <stdexcept>
@@ -26,7 +25,7 @@ class FutureLink;
 // The links that wait, by their interpreters' slots. Never destroyed.
 struct WaitingLinks {
   base::ForkMutex lock;
-  PerInterpreter<std::unordered_set<std::shared_ptr<FutureLink>>> links;
+  PerInterpreter<std::unordered_set<std::shared_ptr<FutureLink>>> links MULTIPY_GUARDED_BY(lock);
   static WaitingLinks& all() {
     static auto* const one = new WaitingLinks;
     return *one;
@@ -116,7 +115,7 @@ class FutureLink : public std::enable_shared_from_this<FutureLink>, private proc
 
   FuturePointer take() noexcept {
     WaitingLinks& waiting = WaitingLinks::all();
-    const std::lock_guard guard(waiting.lock);
+    const base::Lock guard(waiting.lock);
     waiting.links[slot()].erase(shared_from_this());
     return std::exchange(copy_, {});
   }
@@ -124,7 +123,7 @@ class FutureLink : public std::enable_shared_from_this<FutureLink>, private proc
   const process::Incarnation interpreter_;
   const InterpreterId owner_;
   const TransferValue transfer_;
-  FuturePointer copy_;  // guarded by WaitingLinks' lock once the link is among them
+  FuturePointer copy_;  // with the lock of WaitingLinks once the link is among them
   // While it is a task.
   FuturePointer original_;
   std::shared_ptr<FutureLink> self_;
@@ -138,7 +137,7 @@ FuturePointer linkFuture(const FuturePointer& original, InterpreterId owner, Int
   FuturePointer copy = link->copy();
   {
     WaitingLinks& waiting = WaitingLinks::all();
-    const std::lock_guard guard(waiting.lock);
+    const base::Lock guard(waiting.lock);
     waiting.links[slot].insert(link);
   }
   // The original is passed by the callback's argument and not kept by it: a Future
@@ -155,7 +154,7 @@ void severFutures(InterpreterId slot) noexcept {
   for (;;) {
     std::shared_ptr<FutureLink> link;
     {
-      const std::lock_guard guard(waiting.lock);
+      const base::Lock guard(waiting.lock);
       if (waiting.links[slot].empty()) return;
       link = *waiting.links[slot].begin();
     }

@@ -6,7 +6,6 @@
 #include <torch/csrc/autograd/variable.h>
 
 #include <memory>
-#include <mutex>
 #include <string>
 #include <unordered_set>
 #include <utility>
@@ -29,7 +28,7 @@ class GraphLink;
 // The links whose graphs are alive, by their interpreters' slots. Never destroyed.
 struct LiveLinks {
   base::ForkMutex lock;
-  PerInterpreter<std::unordered_set<GraphLink*>> links;
+  PerInterpreter<std::unordered_set<GraphLink*>> links MULTIPY_GUARDED_BY(lock);
   static LiveLinks& all() {
     static auto* const one = new LiveLinks;
     return *one;
@@ -70,7 +69,7 @@ class GraphLink final : public torch::autograd::Node {
  public:
   GraphLink(edge_list graph, process::Incarnation owner) : Node(std::move(graph)), owner_(owner) {
     LiveLinks& live = LiveLinks::all();
-    const std::lock_guard guard(live.lock);
+    const base::Lock guard(live.lock);
     live.links[owner.slot].insert(this);
   }
 
@@ -78,9 +77,9 @@ class GraphLink final : public torch::autograd::Node {
     edge_list edges;
     {
       LiveLinks& live = LiveLinks::all();
-      const std::lock_guard guard(live.lock);
+      const base::Lock guard(live.lock);
       if (live.links[owner_.slot].erase(this) == 0) return;  // severed before
-      edges = sever();
+      edges = sever(live);
     }
     const InterpreterId here = process::Ownership::instance().current();
     if (here == InterpreterId::none() || here == owner_.slot) {
@@ -99,8 +98,8 @@ class GraphLink final : public torch::autograd::Node {
   }
   std::string name() const override { return "multipy::GraphLink"; }
 
-  /// The graph; LiveLinks' lock is held, and this link is not among them any more.
-  edge_list sever() noexcept {
+  /// The graph; this link is not among them any more.
+  edge_list sever([[maybe_unused]] LiveLinks& live) noexcept MULTIPY_REQUIRES(live.lock) {
     severed_ = true;
     return std::exchange(next_edges_, std::move(none_));
   }
@@ -126,10 +125,10 @@ void severGraphs(InterpreterId slot) noexcept {
   LiveLinks& live = LiveLinks::all();
   for (;;) {
     edge_list graph;  // given up after the lock: nodes may take the owner's GIL
-    const std::lock_guard guard(live.lock);
+    const base::Lock guard(live.lock);
     auto& links = live.links[slot];
     if (links.empty()) return;
-    graph = (*links.begin())->sever();
+    graph = (*links.begin())->sever(live);
     links.erase(links.begin());
   }
 }

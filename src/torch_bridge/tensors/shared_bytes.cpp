@@ -3,7 +3,6 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
-#include <mutex>
 
 #include "base/fork_mutex.h"
 
@@ -75,7 +74,7 @@ DataPtr shareBytes(StorageImpl& original) {
   if (const auto now = deleter.load(std::memory_order_acquire); now != &c10::refcounted_deleter) {
     if (!mayChange(bytes, now))
       return aliasWith(new SharedBytes(nullptr, &c10::detail::deleteNothing));
-    const std::lock_guard guard(firstSharing(original));
+    const base::Lock guard(firstSharing(original));
     if (deleter.load(std::memory_order_relaxed) != &c10::refcounted_deleter)
       makeShared(bytes, deleter);
   }

@@ -1,8 +1,9 @@
 #include "torch_bridge/tensors/transfer_counts.h"
 
 #include <atomic>
-#include <mutex>
 #include <vector>
+
+#include "base/mutex.h"
 
 namespace multipy::bridge {
 namespace {
@@ -18,8 +19,8 @@ struct alignas(64) Numbers {
 struct AllNumbers {
   std::atomic<Numbers*> first{nullptr};
   Numbers ofEnded;  // of threads whose thread-local variables have gone
-  std::mutex lock;
-  std::vector<Numbers*> unused;  // guarded by lock
+  base::Mutex lock;
+  std::vector<Numbers*> unused MULTIPY_GUARDED_BY(lock);
 
   static AllNumbers& process() {
     static auto* const one = new AllNumbers;
@@ -29,19 +30,25 @@ struct AllNumbers {
   // The lock is never waited for: in a child of fork(), who had it may not be there. What
   // is not used again for that goes on being added up.
   Numbers* take() {
-    if (const std::unique_lock guard(lock, std::try_to_lock); guard && !unused.empty()) {
-      Numbers* const numbers = unused.back();
-      unused.pop_back();
-      return numbers;
-    }
+    if (Numbers* const numbers = takeUnused()) return numbers;
     auto* const numbers = new Numbers;
     numbers->next = first.load();
     while (!first.compare_exchange_weak(numbers->next, numbers)) {
     }
     return numbers;
   }
+  Numbers* takeUnused() {
+    if (!lock.try_lock()) return nullptr;
+    const base::Lock guard(lock, std::adopt_lock);
+    if (unused.empty()) return nullptr;
+    Numbers* const numbers = unused.back();
+    unused.pop_back();
+    return numbers;
+  }
   void giveBack(Numbers* numbers) {
-    if (const std::unique_lock guard(lock, std::try_to_lock); guard) unused.push_back(numbers);
+    if (!lock.try_lock()) return;
+    const base::Lock guard(lock, std::adopt_lock);
+    unused.push_back(numbers);
   }
 };
 
