@@ -20,13 +20,14 @@
 #include <string>
 #include <string_view>
 
-#include "abi/torch_routes.h"
 #include "base/interpreter_id.h"
 
 struct _object;  // PyObject, opaque to the host
 struct dl_phdr_info;
 
 namespace multipy {
+
+struct TorchRoutes;  // abi/torch_routes.h
 
 /// libtorch_python's own functions, looked up in this interpreter's private
 /// copy (src/torch_bridge/python_binding.cpp holds the names, per torch version).

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <exception>
 
+#include "abi/torch_routes.h"
 #include "base/per_interpreter.h"
 #include "torch_bridge/autograd/anomaly_mode.h"
 #include "torch_bridge/autograd/compiled_autograd.h"

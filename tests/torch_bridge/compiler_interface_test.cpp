@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "abi/torch_routes.h"
 #include "base/interpreter_id.h"
 #include "process/ownership.h"
 #include "torch_bridge/torch_bridge.h"

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "abi/torch_routes.h"
 #include "base/interpreter_id.h"
 #include "process/ownership.h"
 #include "torch_bridge/torch_bridge.h"

@@ -12,6 +12,7 @@
 
 #include <string>
 
+#include "abi/torch_routes.h"
 #include "base/interpreter_id.h"
 #include "process/ownership.h"
 #include "torch_bridge/dispatch/once_per_process.h"

@@ -6,6 +6,7 @@
 #include <c10/core/impl/PyInterpreterHooks.h>
 #include <gtest/gtest.h>
 
+#include "abi/torch_routes.h"
 #include "counting_interpreters.h"
 
 namespace multipy::bridge {

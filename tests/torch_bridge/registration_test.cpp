@@ -12,6 +12,7 @@
 #include <memory>
 #include <thread>
 
+#include "abi/torch_routes.h"
 #include "base/interpreter_id.h"
 #include "process/ownership.h"
 #include "torch_bridge/dispatch/kernel_route.h"

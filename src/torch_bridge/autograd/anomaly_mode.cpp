@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <string>
 
+#include "abi/torch_routes.h"
 #include "base/fork_mutex.h"
 #include "base/per_interpreter.h"
 #include "multipy/runtime/Exception.h"

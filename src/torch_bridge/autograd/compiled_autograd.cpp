@@ -8,6 +8,7 @@
 #include <memory>
 #include <utility>
 
+#include "abi/torch_routes.h"
 #include "base/per_interpreter.h"
 #include "process/ownership.h"
 

@@ -22,9 +22,12 @@
 #include <torch/csrc/autograd/engine.h>
 #include <torch/csrc/autograd/function.h>
 
-#include "abi/torch_routes.h"
 #include "base/interpreter_id.h"
 #include "torch_bridge/symbols/versions/torch_version.h"
+
+namespace multipy {
+struct TorchRoutes;
+}  // namespace multipy
 
 namespace multipy::bridge {
 

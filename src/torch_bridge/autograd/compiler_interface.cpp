@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "abi/torch_routes.h"
 #include "base/fork_mutex.h"
 #include "base/per_interpreter.h"
 #include "process/ownership.h"

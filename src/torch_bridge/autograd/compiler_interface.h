@@ -14,8 +14,11 @@
 // Threads: all functions from any thread.
 #pragma once
 
-#include "abi/torch_routes.h"
 #include "base/interpreter_id.h"
+
+namespace multipy {
+struct TorchRoutes;
+}  // namespace multipy
 
 namespace multipy::bridge {
 

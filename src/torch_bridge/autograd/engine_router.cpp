@@ -19,6 +19,7 @@
 #include <torch/csrc/autograd/engine.h>
 #include <torch/csrc/autograd/function.h>
 
+#include "abi/torch_routes.h"
 #include "base/mutex.h"
 #include "base/per_interpreter.h"
 #include "process/forked_child.h"

@@ -11,6 +11,7 @@
 #include <set>
 #include <string>
 
+#include "abi/torch_routes.h"
 #include "base/fork_mutex.h"
 #include "base/per_interpreter.h"
 #include "process/ownership.h"

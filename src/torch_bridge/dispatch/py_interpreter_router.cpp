@@ -14,6 +14,7 @@
 #include <string>
 #include <type_traits>
 
+#include "abi/torch_routes.h"
 #include "base/per_interpreter.h"
 #include "multipy/runtime/Exception.h"
 #include "process/ownership.h"

@@ -12,8 +12,11 @@
 // where torch's own would.
 #pragma once
 
-#include "abi/torch_routes.h"
 #include "base/interpreter_id.h"
+
+namespace multipy {
+struct TorchRoutes;
+}  // namespace multipy
 
 namespace multipy::bridge {
 

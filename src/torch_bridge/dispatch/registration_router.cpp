@@ -7,6 +7,7 @@
 #include <sstream>
 #include <string>
 
+#include "abi/torch_routes.h"
 #include "base/interpreter_id.h"
 #include "base/mutex.h"
 #include "process/ownership.h"

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "abi/torch_routes.h"
 #include "base/interpreter_id.h"
 #include "base/mutex.h"
 #include "torch_bridge/dispatch/kernel_lookup.h"

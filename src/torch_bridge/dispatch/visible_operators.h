@@ -8,7 +8,9 @@
 // Threads: all functions from any thread; they take the registration lock.
 #pragma once
 
-#include "abi/torch_routes.h"
+namespace multipy {
+struct TorchRoutes;
+}  // namespace multipy
 
 namespace multipy::bridge {
 

@@ -10,6 +10,7 @@
 #include <bit>
 #include <memory>
 
+#include "abi/torch_routes.h"
 #include "base/per_interpreter.h"
 #include "process/ownership.h"
 #include "torch_bridge/symbols/supported_torch.h"

@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "abi/torch_routes.h"
 #include "base/fork_mutex.h"
 #include "base/per_interpreter.h"
 #include "process/ownership.h"

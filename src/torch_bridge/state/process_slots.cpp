@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "abi/torch_routes.h"
 #include "base/interpreter_id.h"
 #include "process/function_per_interpreter.h"
 #include "torch_bridge/symbols/versions/torch_version.h"

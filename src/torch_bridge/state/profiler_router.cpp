@@ -13,6 +13,7 @@
 #include <set>
 #include <string>
 
+#include "abi/torch_routes.h"
 #include "base/fork_mutex.h"
 #include "base/interpreter_id.h"
 #include "process/function_per_interpreter.h"

@@ -5,6 +5,7 @@
 #include <array>
 #include <atomic>
 
+#include "abi/torch_routes.h"
 #include "base/per_interpreter.h"
 #include "process/ownership.h"
 #include "torch_bridge/symbols/supported_torch.h"

@@ -13,6 +13,7 @@
 #include <mutex>
 #include <string>
 
+#include "abi/torch_routes.h"
 #include "base/fork_mutex.h"
 #include "base/per_interpreter.h"
 #include "process/ownership.h"
