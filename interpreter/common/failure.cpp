@@ -90,6 +90,11 @@ void takePythonError(Failure& failure) {
   }
 }
 
+Reference taken(PyObject* newReference, Failure& failure) {
+  if (!newReference) takePythonError(failure);
+  return Reference::take(newReference);
+}
+
 void conversionFailure(Failure& failure, std::string message) {
   failure.kind = Failure::Kind::Conversion;
   failure.message = std::move(message);

@@ -12,6 +12,9 @@ namespace multipy {
 /// trouble itself: what cannot be formatted is left empty.
 void takePythonError(Failure& failure);
 
+/// Takes a new reference over, or, where there is none, the exception that is set.
+Reference taken(PyObject* newReference, Failure& failure);
+
 /// A value that has no form on the other side.
 void conversionFailure(Failure& failure, std::string message);
 

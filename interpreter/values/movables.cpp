@@ -36,8 +36,7 @@ bool takeDumped(PyObject* dumped, Pickled* out, Failure& failure) {
 
 template <typename Elements, typename Convert>
 Reference pythonList(const Elements& elements, Failure& failure, Convert&& convert) {
-  auto list = Reference::take(PyList_New(0));
-  if (!list) takePythonError(failure);
+  Reference list = taken(PyList_New(0), failure);
   for (const auto& element : elements) {
     const Reference item = list ? convert(element) : nullptr;
     if (!item) return {};
@@ -54,13 +53,10 @@ Reference pythonList(const Elements& elements, Failure& failure, Convert&& conve
 bool pickleObject(BorrowedReference object, BorrowedReference importer, Pickled* out,
                   Failure& failure) {
   PyObject* dump = ourFunction("_multipy_movable", "dump");
-  const auto dumped = Reference::take(
-      dump ? PyObject_CallFunctionObjArgs(dump, object.get(), orNone(importer), nullptr) : nullptr);
-  if (!dumped) {
-    takePythonError(failure);
-    return false;
-  }
-  return takeDumped(dumped.get(), out, failure);
+  const Reference dumped = taken(
+      dump ? PyObject_CallFunctionObjArgs(dump, object.get(), orNone(importer), nullptr) : nullptr,
+      failure);
+  return dumped && takeDumped(dumped.get(), out, failure);
 }
 
 NewReference unpickleObject(const Pickled& pickled, BorrowedReference importer, Failure& failure) {
@@ -74,12 +70,12 @@ NewReference unpickleObject(const Pickled& pickled, BorrowedReference importer, 
   const auto bytes = Reference::take(PyBytes_FromStringAndSize(
       pickled.bytes.data(), static_cast<Py_ssize_t>(pickled.bytes.size())));
   PyObject* load = bytes ? ourFunction("_multipy_movable", "load") : nullptr;
-  auto object =
-      Reference::take(load ? PyObject_CallFunctionObjArgs(
-                                 load, bytes.get(), storages.get(), values.get(), orNone(importer),
-                                 pickled.usesTorch ? Py_True : Py_False, nullptr)
-                           : nullptr);
-  if (!object) takePythonError(failure);
+  Reference object =
+      taken(load ? PyObject_CallFunctionObjArgs(load, bytes.get(), storages.get(), values.get(),
+                                                orNone(importer),
+                                                pickled.usesTorch ? Py_True : Py_False, nullptr)
+                 : nullptr,
+            failure);
   return object.give();
 }
 
@@ -87,9 +83,8 @@ NewReference openPackage(std::shared_ptr<caffe2::serialize::ReadAdapterInterface
                          const char* name, Failure& failure) {
   const Reference file = newPackageFile(std::move(reader));
   PyObject* open = file ? ourFunction("_multipy_movable", "open_package") : nullptr;
-  auto importer =
-      Reference::take(open ? PyObject_CallFunction(open, "Os", file.get(), name) : nullptr);
-  if (!importer) takePythonError(failure);
+  Reference importer =
+      taken(open ? PyObject_CallFunction(open, "Os", file.get(), name) : nullptr, failure);
   return importer.give();
 }
 

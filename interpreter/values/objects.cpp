@@ -13,11 +13,6 @@
 namespace multipy {
 namespace {
 
-Reference taken(PyObject* newReference, Failure& failure) {
-  if (!newReference) takePythonError(failure);
-  return Reference::take(newReference);
-}
-
 // The arguments of one call as the vectorcall protocol (PEP 590) wants them:
 // positional ones, then the values of the keywords, then a tuple of their
 // names. Calls with few arguments need no allocation.

@@ -266,11 +266,9 @@ c10::TypePtr wantedObjectType(PyObject* object) {
 // torch gives its bare C++ module; users know torch.jit.ScriptModule.
 Reference scriptModule(const Reference& bare, Failure& failure) {
   const auto recursive = Reference::take(PyImport_ImportModule("torch.jit._recursive"));
-  auto wrapped = Reference::take(
-      recursive ? PyObject_CallMethod(recursive.get(), "wrap_cpp_module", "O", bare.get())
-                : nullptr);
-  if (!wrapped) takePythonError(failure);
-  return wrapped;
+  return taken(recursive ? PyObject_CallMethod(recursive.get(), "wrap_cpp_module", "O", bare.get())
+                         : nullptr,
+               failure);
 }
 
 }  // namespace

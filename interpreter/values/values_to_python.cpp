@@ -13,11 +13,6 @@
 namespace multipy {
 namespace {
 
-Reference taken(PyObject* newReference, Failure& failure) {
-  if (!newReference) takePythonError(failure);
-  return Reference::take(newReference);
-}
-
 Reference stringToPython(const std::string& text, Failure& failure) {
   return taken(PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "strict"),
                failure);
@@ -65,12 +60,10 @@ Reference namedTupleType(const c10::TupleType& type, Failure& failure) {
   }
   const auto collections =
       Reference::take(PyErr_Occurred() ? nullptr : PyImport_ImportModule("collections"));
-  auto made =
-      Reference::take(collections ? PyObject_CallMethod(collections.get(), "namedtuple", "sO",
-                                                        type.name()->name().c_str(), names.get())
-                                  : nullptr);
-  if (!made) takePythonError(failure);
-  return made;
+  return taken(collections ? PyObject_CallMethod(collections.get(), "namedtuple", "sO",
+                                                 type.name()->name().c_str(), names.get())
+                           : nullptr,
+               failure);
 }
 
 Reference tupleToPython(const c10::IValue& value, Failure& failure) {

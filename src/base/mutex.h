@@ -12,50 +12,29 @@
 
 namespace multipy::base {
 
-class MULTIPY_CAPABILITY("mutex") Mutex {
+template <class Standard>
+class MULTIPY_CAPABILITY("mutex") BasicMutex {
  public:
-  constexpr Mutex() = default;
-  Mutex(const Mutex&) = delete;
-  Mutex& operator=(const Mutex&) = delete;
+  constexpr BasicMutex() = default;
+  BasicMutex(const BasicMutex&) = delete;
+  BasicMutex& operator=(const BasicMutex&) = delete;
 
   void lock() MULTIPY_ACQUIRE() { mutex_.lock(); }
   bool try_lock() MULTIPY_TRY_ACQUIRE(true) { return mutex_.try_lock(); }
   void unlock() MULTIPY_RELEASE() { mutex_.unlock(); }
 
- private:
+ protected:
   friend class Condition;
-  std::mutex mutex_;
+  Standard mutex_;
 };
 
-class MULTIPY_CAPABILITY("mutex") SharedMutex {
- public:
-  SharedMutex() = default;
-  SharedMutex(const SharedMutex&) = delete;
-  SharedMutex& operator=(const SharedMutex&) = delete;
+using Mutex = BasicMutex<std::mutex>;
+using RecursiveMutex = BasicMutex<std::recursive_mutex>;
 
-  void lock() MULTIPY_ACQUIRE() { mutex_.lock(); }
-  bool try_lock() MULTIPY_TRY_ACQUIRE(true) { return mutex_.try_lock(); }
-  void unlock() MULTIPY_RELEASE() { mutex_.unlock(); }
+class MULTIPY_CAPABILITY("mutex") SharedMutex : public BasicMutex<std::shared_mutex> {
+ public:
   void lock_shared() MULTIPY_ACQUIRE_SHARED() { mutex_.lock_shared(); }
-  bool try_lock_shared() MULTIPY_TRY_ACQUIRE_SHARED(true) { return mutex_.try_lock_shared(); }
   void unlock_shared() MULTIPY_RELEASE_SHARED() { mutex_.unlock_shared(); }
-
- private:
-  std::shared_mutex mutex_;
-};
-
-class MULTIPY_CAPABILITY("mutex") RecursiveMutex {
- public:
-  RecursiveMutex() = default;
-  RecursiveMutex(const RecursiveMutex&) = delete;
-  RecursiveMutex& operator=(const RecursiveMutex&) = delete;
-
-  void lock() MULTIPY_ACQUIRE() { mutex_.lock(); }
-  bool try_lock() MULTIPY_TRY_ACQUIRE(true) { return mutex_.try_lock(); }
-  void unlock() MULTIPY_RELEASE() { mutex_.unlock(); }
-
- private:
-  std::recursive_mutex mutex_;
 };
 
 /// Has a mutex as long as it lives, but for what is between unlock() and lock().

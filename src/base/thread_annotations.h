@@ -21,16 +21,11 @@
 
 // Of functions.
 #define MULTIPY_REQUIRES(...) MULTIPY_THREAD_ANNOTATION(requires_capability(__VA_ARGS__))
-#define MULTIPY_REQUIRES_SHARED(...) \
-  MULTIPY_THREAD_ANNOTATION(requires_shared_capability(__VA_ARGS__))
 #define MULTIPY_ACQUIRE(...) MULTIPY_THREAD_ANNOTATION(acquire_capability(__VA_ARGS__))
 #define MULTIPY_ACQUIRE_SHARED(...) \
   MULTIPY_THREAD_ANNOTATION(acquire_shared_capability(__VA_ARGS__))
 #define MULTIPY_TRY_ACQUIRE(...) MULTIPY_THREAD_ANNOTATION(try_acquire_capability(__VA_ARGS__))
-#define MULTIPY_TRY_ACQUIRE_SHARED(...) \
-  MULTIPY_THREAD_ANNOTATION(try_acquire_shared_capability(__VA_ARGS__))
 #define MULTIPY_RELEASE(...) MULTIPY_THREAD_ANNOTATION(release_capability(__VA_ARGS__))
 #define MULTIPY_RELEASE_SHARED(...) \
   MULTIPY_THREAD_ANNOTATION(release_shared_capability(__VA_ARGS__))
-#define MULTIPY_RETURN_CAPABILITY(mutex) MULTIPY_THREAD_ANNOTATION(lock_returned(mutex))
 #define MULTIPY_NO_THREAD_SAFETY_ANALYSIS MULTIPY_THREAD_ANNOTATION(no_thread_safety_analysis)

@@ -30,6 +30,8 @@ std::string InterpreterNames::replacementOf(std::string_view name) {
   return "multipy_" + std::string(name);
 }
 
+std::span<const std::string_view> InterpreterNames::replaced() noexcept { return kReplaced; }
+
 InterpreterNames::InterpreterNames(const elf::SharedObject& payload) {
   base::Blake2b hash;
   for (uint32_t index = 1; index < payload.symbolCount(); ++index) {

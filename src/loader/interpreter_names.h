@@ -25,6 +25,8 @@ class InterpreterNames {
   /// system's function of that name does not know private libraries: "dlopen" →
   /// "multipy_dlopen". Empty for all other names.
   static std::string replacementOf(std::string_view name);
+  /// All names for which that is not empty.
+  static std::span<const std::string_view> replaced() noexcept;
 
  private:
   std::set<std::string, std::less<>> names_;

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <stdexcept>
 
+#include "loader/interpreter_names.h"
 #include "loader/tools.h"
 
 namespace multipy::loader::testing {
@@ -101,14 +102,9 @@ EXPORT void multipy___cxa_guard_abort(void* guard) { __cxa_guard_abort(guard); }
 // With what else private libraries call in place of a C function, which these tests do not call.
 std::string standInSource() {
   std::string source = kStandIn;
-#define MULTIPY_FOR_LIBPYTHON(name)
-#define MULTIPY_FOR_PRIVATE_LIBRARIES(name) #name,
-#define MULTIPY_FOR_BOTH(name) #name,
-#define MULTIPY_C_FUNCTION(name, callers) MULTIPY_FOR_##callers(name)
-  for (const std::string name : {
-#include "loader/c_functions.def"
-       })
-    if (const std::string ours = "multipy_" + name + "("; source.find(ours) == source.npos)
+  for (const std::string_view name : InterpreterNames::replaced())
+    if (const std::string ours = InterpreterNames::replacementOf(name) + "(";
+        source.find(ours) == source.npos)
       source += "EXPORT void " + ours + "void) { abort(); }\n";
   return source;
 }
