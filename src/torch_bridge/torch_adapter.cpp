@@ -105,7 +105,7 @@ class TorchAdapter final : public loader::LibraryAdapter {
     }
     StaticPhase::end();
     if (!handle || !isLibtorchPython(original)) return;
-    redirect();  // again: import_redirection.h says why
+    redirect();
     bindTorchPython(slot, handle);
   }
 
@@ -120,13 +120,18 @@ class TorchAdapter final : public loader::LibraryAdapter {
   }
 
  private:
+  // Before and after each load of a libtorch_python: import_redirection.h says why.
   static void redirect() {
-    redirectSettings();
-    redirectForwardLevels();
-    redirectProcessGroups();
-    redirectCompilerInterface();
-    redirectAnomalyMode();
-    redirectThreadNumbers();
+    // All of torch's own functions are found before any of ours takes the place of one.
+    static const ImportRedirections* const all = [] {
+      auto* const all = new ImportRedirections;
+      for (const auto& redirections :
+           {settingRedirections(), forwardLevelRedirections(), processGroupRedirections(),
+            compilerInterfaceRedirections(), anomalyModeRedirections(), threadNumberRedirections()})
+        all->insert(all->end(), redirections.begin(), redirections.end());
+      return all;
+    }();
+    redirectTorch(*all);
   }
 
   // Does it call a function by which things are registered with torch?

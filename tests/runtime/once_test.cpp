@@ -81,6 +81,11 @@ TEST_P(Once, AnInitializerMayImportWhatAnImportThatWaitsForItHolds) {
 }
 
 TEST_P(Once, AnInitializerThatRaisesIsFollowedByTheNext) {
+#ifdef __SANITIZE_THREAD__
+  if (GetParam() == std::string("by_call_once"))
+    GTEST_SKIP() << "ThreadSanitizer has a pthread_once() of its own, which waits for ever for "
+                    "an initialiser that has thrown";
+#endif
   EXPECT_EQ(call("raising", "raise_first"), "second second");
 }
 

@@ -69,7 +69,7 @@ struct Recording final : Interface {
 class CompilerInterface : public testing::Test {
  protected:
   void SetUp() override {
-    redirectCompilerInterface();
+    redirectTorch(compilerInterfaceRedirections());
     for (InterpreterId& slot : slots) slot = process::Ownership::instance().admit();
   }
   void TearDown() override {

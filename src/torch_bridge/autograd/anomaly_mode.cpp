@@ -7,7 +7,6 @@
 #include <torch/csrc/autograd/function.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cstdint>
 #include <string>
@@ -18,7 +17,6 @@
 #include "multipy/runtime/Exception.h"
 #include "process/ownership.h"
 #include "torch_bridge/symbols/supported_torch.h"
-#include "torch_bridge/symbols/torch_functions.h"
 #include "torch_bridge/symbols/versions/torch_version.h"
 
 namespace multipy::bridge {
@@ -162,14 +160,14 @@ void addAnomalyModeRoutes(TorchRoutes& routes) {
   };
 }
 
-void redirectAnomalyMode() {
+ImportRedirections anomalyModeRedirections() {
   const AnomalySymbols& symbols = Originals::all().symbols;  // found before we take their place
-  redirectTorch(std::array{
+  return {
       redirection(symbols.metadata, metadata),
       redirection(symbols.isNan, isNan),
       redirection(symbols.isAnyTrue, isAnyTrue),
       redirection(symbols.itemOfBool, itemOfBool),
-  });
+  };
 }
 
 void purgeAnomalyMode(InterpreterId slot) { Modes::process().set(slot, Mode::Off); }

@@ -22,6 +22,7 @@
 #pragma once
 
 #include "base/interpreter_id.h"
+#include "torch_bridge/symbols/torch_functions.h"
 
 namespace multipy {
 struct TorchRoutes;
@@ -30,8 +31,8 @@ struct TorchRoutes;
 namespace multipy::bridge {
 
 void addAnomalyModeRoutes(TorchRoutes& routes);
-/// As redirectSettings(): before and after each load of a libtorch_python.
-void redirectAnomalyMode();
+/// Calls by torch that lead here.
+ImportRedirections anomalyModeRedirections();
 /// With the slot's GIL: its mode is off.
 void purgeAnomalyMode(InterpreterId slot);
 

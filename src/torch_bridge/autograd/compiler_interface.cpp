@@ -2,7 +2,6 @@
 
 #include <torch/csrc/dynamo/compiled_autograd.h>
 
-#include <array>
 #include <chrono>
 #include <map>
 #include <memory>
@@ -17,7 +16,6 @@
 #include "base/per_interpreter.h"
 #include "process/ownership.h"
 #include "torch_bridge/symbols/supported_torch.h"
-#include "torch_bridge/symbols/torch_functions.h"
 
 namespace multipy::bridge {
 namespace {
@@ -208,8 +206,8 @@ void addCompilerInterfaceRoutes(TorchRoutes& routes) {
   };
 }
 
-void redirectCompilerInterface() {
-  redirectTorch(std::array{redirection(compilerInterfaceSymbol(), currentInterface)});
+ImportRedirections compilerInterfaceRedirections() {
+  return {redirection(compilerInterfaceSymbol(), currentInterface)};
 }
 
 void purgeCompilerInterface(InterpreterId slot) {

@@ -15,6 +15,7 @@
 #pragma once
 
 #include "base/interpreter_id.h"
+#include "torch_bridge/symbols/torch_functions.h"
 
 namespace multipy {
 struct TorchRoutes;
@@ -23,8 +24,8 @@ struct TorchRoutes;
 namespace multipy::bridge {
 
 void addCompilerInterfaceRoutes(TorchRoutes& routes);
-/// As redirectSettings(): before and after each load of a libtorch_python.
-void redirectCompilerInterface();
+/// Calls by torch that lead here.
+ImportRedirections compilerInterfaceRedirections();
 /// With the slot's GIL.
 void purgeCompilerInterface(InterpreterId slot);
 

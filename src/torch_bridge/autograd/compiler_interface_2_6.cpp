@@ -5,7 +5,7 @@
 namespace multipy::bridge {
 
 void addCompilerInterfaceRoutes(TorchRoutes&) {}
-void redirectCompilerInterface() {}
+ImportRedirections compilerInterfaceRedirections() { return {}; }
 void purgeCompilerInterface(InterpreterId) {}
 
 }  // namespace multipy::bridge

@@ -12,7 +12,6 @@
 #include "base/per_interpreter.h"
 #include "process/ownership.h"
 #include "torch_bridge/symbols/supported_torch.h"
-#include "torch_bridge/symbols/torch_functions.h"
 #include "torch_bridge/symbols/versions/symbols.h"
 
 namespace multipy::bridge {
@@ -128,17 +127,18 @@ void addForwardLevelRoutes(TorchRoutes& routes) {
   };
 }
 
-void redirectForwardLevels() {
-  Originals::all();  // before their names lead to us
+ImportRedirections forwardLevelRedirections() {
+  Originals::all();  // found before we take their place
   const ForwardLevelSymbols& symbols = forwardLevelSymbols();
-  redirectTorch(std::array{
+  ImportRedirections all = {
       redirection(symbols.open, openCurrent),
       redirection(symbols.close, closeCurrent),
       redirection(symbols.get, getCurrent),
       redirection(symbols.find, findCurrent),
-  });
+  };
   if constexpr (version::kAnyForwardLevel != nullptr)
-    redirectTorch(std::array{redirection(version::kAnyForwardLevel, anyCurrent)});
+    all.push_back(redirection(version::kAnyForwardLevel, anyCurrent));
+  return all;
 }
 
 void purgeForwardLevels(InterpreterId slot) {

@@ -15,6 +15,7 @@
 #pragma once
 
 #include "base/interpreter_id.h"
+#include "torch_bridge/symbols/torch_functions.h"
 
 namespace multipy {
 struct TorchRoutes;
@@ -24,8 +25,8 @@ namespace multipy::bridge {
 
 void addForwardLevelRoutes(TorchRoutes& routes);
 
-/// As redirectSettings(): before and after each load of a libtorch_python.
-void redirectForwardLevels();
+/// Calls by torch that lead here.
+ImportRedirections forwardLevelRedirections();
 
 /// With the slot's GIL: levels that were left open are closed.
 void purgeForwardLevels(InterpreterId slot);

@@ -5,7 +5,6 @@
 #include <c10/core/DefaultDtype.h>
 #include <c10/util/typeid.h>
 
-#include <array>
 #include <atomic>
 #include <bit>
 #include <memory>
@@ -14,7 +13,6 @@
 #include "base/per_interpreter.h"
 #include "process/ownership.h"
 #include "torch_bridge/symbols/supported_torch.h"
-#include "torch_bridge/symbols/torch_functions.h"
 
 namespace multipy::bridge {
 namespace {
@@ -189,16 +187,16 @@ void addSettingsRoutes(TorchRoutes& routes) {
   };
 }
 
-void redirectSettings() {
+ImportRedirections settingRedirections() {
   const SettingSymbols& symbols = Originals::get().symbols;  // found before we take their place
-  redirectTorch(std::array{
+  return {
       redirection(symbols.generator, currentGenerator),
       redirection(symbols.context, currentContext),
       redirection(symbols.dtype, currentDtype),
       redirection(symbols.scalarType, currentScalarType),
       redirection(symbols.complexDtype, currentComplexDtype),
       redirection(symbols.setDtype, setCurrentDtype),
-  });
+  };
 }
 
 void forgetSettings(InterpreterId slot) noexcept {

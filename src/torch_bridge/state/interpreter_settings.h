@@ -18,6 +18,7 @@
 #pragma once
 
 #include "base/interpreter_id.h"
+#include "torch_bridge/symbols/torch_functions.h"
 
 namespace multipy {
 struct TorchRoutes;
@@ -27,9 +28,8 @@ namespace multipy::bridge {
 
 void addSettingsRoutes(TorchRoutes& routes);
 
-/// Redirects torch's shared libraries and the program itself. Called before and
-/// after each load of a libtorch_python. Throws LoadError.
-void redirectSettings();
+/// Calls by torch that lead here.
+ImportRedirections settingRedirections();
 
 /// A part of teardown, after unloading, when no thread can be in the interpreter any more: its
 /// settings of torch are freed.

@@ -3,7 +3,6 @@
 #include <torch/csrc/distributed/c10d/GroupRegistry.hpp>
 #include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
 
-#include <array>
 #include <map>
 #include <string>
 #include <utility>
@@ -13,7 +12,6 @@
 #include "base/per_interpreter.h"
 #include "process/ownership.h"
 #include "torch_bridge/symbols/supported_torch.h"
-#include "torch_bridge/symbols/torch_functions.h"
 
 namespace multipy::bridge {
 namespace {
@@ -87,8 +85,8 @@ void addProcessGroupRoutes(TorchRoutes& routes) {
   routes.unregisterAllProcessGroups = purgeProcessGroups;
 }
 
-void redirectProcessGroups() {
-  redirectTorch(std::array{redirection(resolveProcessGroupSymbol(), findCurrent)});
+ImportRedirections processGroupRedirections() {
+  return {redirection(resolveProcessGroupSymbol(), findCurrent)};
 }
 
 void purgeProcessGroups(InterpreterId slot) {

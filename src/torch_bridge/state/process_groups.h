@@ -9,6 +9,7 @@
 #pragma once
 
 #include "base/interpreter_id.h"
+#include "torch_bridge/symbols/torch_functions.h"
 
 namespace multipy {
 struct TorchRoutes;
@@ -17,8 +18,8 @@ struct TorchRoutes;
 namespace multipy::bridge {
 
 void addProcessGroupRoutes(TorchRoutes& routes);
-/// As redirectSettings(): before and after each load of a libtorch_python.
-void redirectProcessGroups();
+/// Calls by torch that lead here.
+ImportRedirections processGroupRedirections();
 /// With the slot's GIL: its names are forgotten.
 void purgeProcessGroups(InterpreterId slot);
 

@@ -2,14 +2,12 @@
 
 #include <ATen/Parallel.h>
 
-#include <array>
 #include <atomic>
 
 #include "abi/torch_routes.h"
 #include "base/per_interpreter.h"
 #include "process/ownership.h"
 #include "torch_bridge/symbols/supported_torch.h"
-#include "torch_bridge/symbols/torch_functions.h"
 
 namespace multipy::bridge {
 namespace {
@@ -108,9 +106,9 @@ void addThreadNumberRoutes(TorchRoutes& routes) {
   routes.initNumThreads = init;
 }
 
-void redirectThreadNumbers() {
+ImportRedirections threadNumberRedirections() {
   Originals::all();  // found before we take their place
-  redirectTorch(std::array{redirection(initNumThreadsSymbol(), initCurrent)});
+  return {redirection(initNumThreadsSymbol(), initCurrent)};
 }
 
 void purgeThreadNumber(InterpreterId slot) {

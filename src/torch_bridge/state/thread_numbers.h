@@ -19,6 +19,7 @@
 #pragma once
 
 #include "base/interpreter_id.h"
+#include "torch_bridge/symbols/torch_functions.h"
 
 namespace multipy {
 struct TorchRoutes;
@@ -27,8 +28,8 @@ struct TorchRoutes;
 namespace multipy::bridge {
 
 void addThreadNumberRoutes(TorchRoutes& routes);
-/// As redirectSettings(): before and after each load of a libtorch_python.
-void redirectThreadNumbers();
+/// Calls by torch that lead here.
+ImportRedirections threadNumberRedirections();
 /// The interpreter has none any more.
 void purgeThreadNumber(InterpreterId slot);
 

@@ -5,10 +5,13 @@
 #pragma once
 
 #include <span>
+#include <vector>
 
 #include "loader/import_redirection.h"
 
 namespace multipy::bridge {
+
+using ImportRedirections = std::vector<loader::ImportRedirection>;
 
 /// Has torch's shared libraries and the program call other functions in place of
 /// exported ones of torch. Private libraries get other names (abi/redirects.def)
