@@ -3,12 +3,12 @@
 # other one is tried before anything of it is linked, compiled into multipy or loaded, by
 # three comparisons:
 #
-#   headers         src/torch_bridge/symbols/versions/declarations.cpp compiles with them
+#   headers         src/torch_bridge/symbols/declarations.cpp compiles with them
 #   symbols         libtorch_python asks torch for the functions that are redirected,
-#                   the shared libraries have them      (src/torch_bridge/symbols/versions/self_check.cpp)
+#                   the shared libraries have them      (src/torch_bridge/symbols/self_check.cpp)
 #   registrations   libtorch_python calls no function that by its name registers or
 #                   sets something, but for those that were looked at
-#                                                (src/torch_bridge/symbols/versions/known_registrations.txt)
+#                                                (src/torch_bridge/symbols/known_registrations.txt)
 #
 # A difference is a reason to refuse, and all of them are told at once. For
 # multipy's own build; who uses an installed multipy needs the torch of that build.
@@ -63,7 +63,7 @@ function(_multipy_torch_words words)
   list(TRANSFORM folders PREPEND "-isystem")
   list(TRANSFORM definitions PREPEND "-D")
   set(${words} -std=c++20 ${folders} "-isystem${multipy_torch_kineto}" ${definitions}
-    "-I${_multipy_sources}" "-I${_multipy_headers}" PARENT_SCOPE)
+    "-I${_multipy_sources}" "-I${_multipy_headers}" "-I${PROJECT_BINARY_DIR}/generated" PARENT_SCOPE)
 endfunction()
 
 # <differences>: the compiler's errors.
@@ -71,7 +71,7 @@ function(_multipy_compare_headers differences)
   _multipy_torch_words(words)
   execute_process(
     COMMAND "${CMAKE_CXX_COMPILER}" ${words} -fsyntax-only -fno-access-control -w
-            "${_multipy_sources}/torch_bridge/symbols/versions/declarations.cpp"
+            "${_multipy_sources}/torch_bridge/symbols/declarations.cpp"
     OUTPUT_QUIET ERROR_VARIABLE output RESULT_VARIABLE result)
   if(result EQUAL 0)
     set(${differences} "" PARENT_SCOPE)
@@ -92,7 +92,7 @@ function(_multipy_compare_symbols differences)
   _multipy_torch_words(words)
   set(program "${CMAKE_CURRENT_BINARY_DIR}/multipy_torch_self_check")
   set(elf checked_bytes file_bytes machine shared_object symbol_count symbol_versions)
-  set(torch redirected_symbols supported_torch versions/registering_imports versions/self_check)
+  set(torch redirected_symbols supported_torch registering_imports self_check)
   list(TRANSFORM elf PREPEND "${_multipy_sources}/elf/")
   list(TRANSFORM torch PREPEND "${_multipy_sources}/torch_bridge/symbols/")
   set(sources ${elf} ${torch})
@@ -114,7 +114,7 @@ function(_multipy_compare_symbols differences)
   endforeach()
   execute_process(
     COMMAND "${program}" "${multipy_torch_python_library}"
-            "${_multipy_sources}/torch_bridge/symbols/versions/known_registrations.txt" ${shared}
+            "${_multipy_sources}/torch_bridge/symbols/known_registrations.txt" ${shared}
     OUTPUT_VARIABLE output ERROR_VARIABLE output RESULT_VARIABLE result)
   file(REMOVE "${program}")
   if(result EQUAL 0)

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 
 #include <atomic>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -31,8 +32,14 @@ class Lookup {
   explicit Lookup(void* handle) : handle_(handle) {}
   template <typename Pointer>
   void find(const char* name, Pointer& into) {
-    into = reinterpret_cast<Pointer>(::dlsym(handle_, name));
-    if (!into) missing_.push_back("symbol " + std::string(name) + ": not found by dlsym");
+    find(std::span(&name, 1), into);
+  }
+  /// By the first of these names that it has.
+  template <typename Pointer>
+  void find(std::span<const char* const> names, Pointer& into) {
+    for (const char* name : names)
+      if ((into = reinterpret_cast<Pointer>(::dlsym(handle_, name)))) return;
+    missing_.push_back("symbol " + std::string(names.front()) + ": not found by dlsym");
   }
   void check(InterpreterId slot) const {
     if (missing_.empty()) return;

@@ -17,7 +17,7 @@ TORCH = re.compile(r"(ATen|c10|c10d|torch|caffe2)/")
 # What every room may know of the public headers: errors and plain values.
 VALUES = {"include/multipy/runtime/Exception.h", "include/multipy/runtime/stacks.h"}
 # Made by the build.
-GENERATED = {"multipy_build_config.h"}
+GENERATED = {"multipy_build_config.h", "torch_bridge/symbols/torch_features.h"}
 
 
 class Room:

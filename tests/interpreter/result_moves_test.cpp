@@ -4,7 +4,6 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 #include <multipy/runtime/deploy.h>
-#include <torch/version.h>
 
 #include <algorithm>
 #include <map>
@@ -12,6 +11,8 @@
 #include <string>
 #include <thread>
 #include <vector>
+
+#include "torch_bridge/symbols/torch_features.h"
 
 namespace multipy::runtime {
 namespace {
@@ -190,7 +191,7 @@ def finalized(): return kept["sums"]
 )py";
 
 // Whether tensors go over as they are with this torch (docs/tensors.md).
-constexpr bool kHandsOver = TORCH_VERSION_MAJOR * 100 + TORCH_VERSION_MINOR >= 209;
+constexpr bool kHandsOver = MULTIPY_TORCH_OBJECT_IN_COUNT;
 
 class ResultMoves : public testing::Test {
  protected:

@@ -7,8 +7,6 @@
 #include <stdexcept>
 #include <string>
 
-#include "torch_bridge/symbols/versions/torch_version.h"
-
 namespace multipy::bridge {
 
 // Answers what the tests ask; everything else is not called.
@@ -16,23 +14,25 @@ struct Counting final : c10::impl::PyInterpreterVTable {
   [[noreturn]] static void no() { throw std::logic_error("not expected"); }
   mutable int increfs = 0, decrefs = 0, dispatches = 0;
   std::string name() const override { return "counting"; }
-  void incref(PyObject*) const override { ++increfs; }
-#if MULTIPY_TORCH_SERIES < 209
-  void decref(PyObject*, bool) const override { ++decrefs; }
-#else
-  void decref(PyObject*) const override { ++decrefs; }
-  bool try_incref(const c10::impl::PyObjectSlot&) const override { return true; }
-  size_t refcnt(PyObject*) const override { return 7; }
-  c10::SymBool sym_is_contiguous(const c10::TensorImpl*, at::MemoryFormat) const override { no(); }
-#endif
+  // (Each torch declares some of these.)
+  void incref(PyObject*) const { ++increfs; }
+  void decref(PyObject*, bool) const { ++decrefs; }
+  void decref(PyObject*) const { ++decrefs; }
+  bool try_incref(const c10::impl::PyObjectSlot&) const { return true; }
+  size_t refcnt(PyObject*) const { return 7; }
+  c10::SymBool sym_is_contiguous(const c10::TensorImpl*, at::MemoryFormat) const { no(); }
+  void python_op_registration_trampoline(const c10::OperatorHandle&, c10::DispatchKey,
+                                         c10::DispatchKeySet, torch::jit::Stack*, bool) const {
+    no();
+  }
+  void python_op_registration_trampoline(const c10::OperatorHandle&, c10::DispatchKey,
+                                         c10::DispatchKeySet, torch::jit::Stack*, bool,
+                                         bool) const {
+    no();
+  }
   void dispatch(const c10::OperatorHandle&, torch::jit::Stack*) const override { ++dispatches; }
   c10::intrusive_ptr<c10::TensorImpl> detach(const c10::TensorImpl*) const override { no(); }
   void reportErrorCallback(PyObject*, c10::DispatchKey) const override { no(); }
-  void python_op_registration_trampoline(const c10::OperatorHandle&, c10::DispatchKey,
-                                         c10::DispatchKeySet, torch::jit::Stack*, bool,
-                                         bool) const override {
-    no();
-  }
   void throw_abstract_impl_not_imported_error(std::string, const char*,
                                               const char*) const override {
     no();

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
+#include <set>
 #include <stdexcept>
+#include <string_view>
 
 #include "torch_bridge/symbols/supported_torch.h"
 
@@ -13,11 +15,13 @@ namespace fs = std::filesystem;
 
 FakeLibrary FakeLibrary::libtorchPython() {
   FakeLibrary library;
+  std::set<std::string_view> routes;  // by the first of its names
   for (const RedirectedSymbol& symbol : redirectedSymbols())
-    (symbol.defined ? library.defined : library.undefined).emplace_back(symbol.name);
+    if (routes.insert(symbol.route).second)
+      (symbol.defined ? library.defined : library.undefined).emplace_back(symbol.name);
   const BindingSymbols& names = bindingSymbols();
-  for (const char* name :
-       {names.wrap, names.variableClass, names.toPyObject, names.toIValue, names.getPyInterpreter})
+  for (const char* name : {names.wrap[0], names.variableClass, names.toPyObject, names.toIValue,
+                           names.getPyInterpreter})
     library.defined.emplace_back(name);
   return library;
 }

@@ -10,14 +10,18 @@
 #include <torch/csrc/jit/runtime/operator.h>
 #include <torch/csrc/jit/runtime/print_handler.h>
 
+#include <functional>
 #include <string>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "abi/torch_routes.h"
 #include "base/interpreter_id.h"
 #include "process/ownership.h"
 #include "torch_bridge/dispatch/once_per_process.h"
 #include "torch_bridge/symbols/static_phase.h"
-#include "torch_bridge/symbols/versions/torch_version.h"
+#include "torch_bridge/symbols/supported_torch.h"
+#include "torch_bridge/symbols/torch_functions.h"
 #include "torch_bridge/torch_bridge.h"
 
 namespace multipy::bridge {
@@ -102,17 +106,32 @@ TEST_F(ProcessSlots, OneInterpreterProfilesAtATime) {
   const torch::profiler::impl::ProfilerConfig config(torch::profiler::impl::ProfilerState::KINETO);
   const std::set<torch::profiler::impl::ActivityType> activities{
       torch::profiler::impl::ActivityType::CPU};
-  const version::ActivityFilter filter;
+  const std::unordered_map<torch::profiler::impl::ActivityType, std::unordered_set<std::string>>
+      filter;
+  const std::unordered_map<std::string, std::string> extensions;
   const std::unordered_set<at::RecordScope> scopes{at::RecordScope::FUNCTION};
   const auto& routes = torchRoutes();
   const auto stop = [&](InterpreterId slot) {
     delete static_cast<ProfilerResult*>(routes.disableProfiler(slot).pointer);
   };
-  routes.prepareProfiler(slots[0], &config, &activities, &filter);
-  routes.enableProfiler(slots[0], &config, &activities, &scopes);
-  for (const auto& start : {routes.enableProfiler, routes.prepareProfiler}) {
+  // As this torch's libtorch_python prepares one.
+  const auto prepare = [&](InterpreterId slot) {
+    if (findTorchFunction(prepareSymbols().extended))
+      routes.prepareExtended(slot, &config, &activities, &filter, &extensions);
+    else if (findTorchFunction(prepareSymbols().filtered))
+      routes.prepareFiltered(slot, &config, &activities, &filter);
+    else
+      routes.prepareProfiler(slot, &config, &activities);
+  };
+  const auto enable = [&](InterpreterId slot) {
+    routes.enableProfiler(slot, &config, &activities, &scopes);
+  };
+  prepare(slots[0]);
+  enable(slots[0]);
+  using Start = std::function<void(InterpreterId)>;
+  for (const Start& start : {Start(enable), Start(prepare)}) {
     try {
-      start(slots[1], &config, &activities, &scopes);
+      start(slots[1]);
       FAIL();
     } catch (const c10::Error& error) {
       const std::string text = error.what_without_backtrace();
@@ -122,24 +141,23 @@ TEST_F(ProcessSlots, OneInterpreterProfilesAtATime) {
           << text;
     }
   }
-  EXPECT_THROW(routes.enableProfiler(slots[0], &config, &activities, &scopes), c10::Error)
-      << "torch's own: once per thread";
+  EXPECT_THROW(enable(slots[0]), c10::Error) << "torch's own: once per thread";
   stop(slots[0]);
   // Its preparation was refused, so there is nothing to begin: kineto would crash.
   try {
-    routes.enableProfiler(slots[1], &config, &activities, &scopes);
+    enable(slots[1]);
     FAIL();
   } catch (const c10::Error& error) {
     const std::string text = error.what_without_backtrace();
     EXPECT_NE(text.find("was not prepared"), std::string::npos) << text;
   }
-  routes.prepareProfiler(slots[1], &config, &activities, &filter);
-  routes.enableProfiler(slots[1], &config, &activities, &scopes);
+  prepare(slots[1]);
+  enable(slots[1]);
   stop(slots[1]);
-  routes.prepareProfiler(slots[0], &config, &activities, &filter);
+  prepare(slots[0]);
   purge(slots[0]);  // ends without having begun
-  routes.prepareProfiler(slots[1], &config, &activities, &filter);
-  routes.enableProfiler(slots[1], &config, &activities, &scopes);
+  prepare(slots[1]);
+  enable(slots[1]);
   stop(slots[1]);
 }
 

@@ -1,6 +1,6 @@
 // The half of the check of an unlisted torch that looks for functions that have not been
 // looked at, and the exports of the shared libraries.
-#include "torch_bridge/symbols/versions/registering_imports.h"
+#include "torch_bridge/symbols/registering_imports.h"
 
 #include <gtest/gtest.h>
 

@@ -9,7 +9,7 @@
 #include "base/interpreter_id.h"
 #include "counting_interpreters.h"
 #include "process/interpreter_threads.h"
-#include "torch_bridge/symbols/versions/torch_version.h"
+#include "torch_bridge/symbols/features/python_objects.h"
 #include "torch_bridge/tensors/tensor_transfer.h"
 #include "torch_bridge/tensors/tensor_wrappers.h"
 #include "torch_bridge/torch_bridge.h"
@@ -62,7 +62,7 @@ class TensorWrappers : public CountingInterpreters {
   }
   // What Python does when the object dies.
   static void leaveObject(at::Tensor& inside) {
-    version::leaveObject(*inside.unsafeGetTensorImpl());
+    feature::leaveObject(*inside.unsafeGetTensorImpl());
   }
 };
 

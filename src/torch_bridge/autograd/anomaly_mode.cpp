@@ -16,8 +16,8 @@
 #include "base/per_interpreter.h"
 #include "multipy/runtime/Exception.h"
 #include "process/ownership.h"
+#include "torch_bridge/symbols/features/nodes.h"
 #include "torch_bridge/symbols/supported_torch.h"
-#include "torch_bridge/symbols/versions/torch_version.h"
 
 namespace multipy::bridge {
 namespace {
@@ -125,7 +125,7 @@ struct Originals {
 struct KeepsNothing final : AnomalyMetadata {
   void store_stack() override {}
   void print_stack(const std::string&) override {}
-  void assign_parent(const version::NodePointer&) override {}
+  void assign_parent(const feature::NodePointer&) override {}
 };
 
 AnomalyMetadata* metadata(Node* node) {

@@ -15,12 +15,12 @@
 namespace multipy::bridge {
 namespace {
 
+using feature::NodePointer;
 using torch::autograd::edge_list;
 using torch::autograd::Engine;
 using torch::autograd::GraphTask;
 using torch::autograd::Node;
 using torch::autograd::variable_list;
-using version::NodePointer;
 using Compile = Engine::compiled_autograd_fn;
 
 // ------------------------------------------------------- the switch
@@ -97,12 +97,12 @@ NodePointer takeCompiledRoot(const std::shared_ptr<GraphTask>& task, const NodeP
   // Of a single root the engine makes the root of the task; the compiler wants
   // it below one that has the inputs.
   if (what->roots.size() == 1) {
-    all = version::makeNode<torch::autograd::GraphRoot>(what->roots, what->inputs);
+    all = feature::makeNode<torch::autograd::GraphRoot>(what->roots, what->inputs);
     task->dependencies_[root.get()] += 1;
     task->nodes_in_graph_.insert(all.get());
     if (!task->exec_info_.empty()) task->exec_info_[all.get()].needed_ = true;
   }
-  auto graph = version::makeNode<CompiledGraph>(*what, *task, std::move(all));
+  auto graph = feature::makeNode<CompiledGraph>(*what, *task, std::move(all));
   task->nodes_in_graph_.insert(graph.get());
   if (!task->exec_info_.empty()) task->exec_info_[graph.get()].needed_ = true;
   return graph;

@@ -23,7 +23,7 @@
 #include <torch/csrc/autograd/function.h>
 
 #include "base/interpreter_id.h"
-#include "torch_bridge/symbols/versions/torch_version.h"
+#include "torch_bridge/symbols/features/nodes.h"
 
 namespace multipy {
 struct TorchRoutes;
@@ -37,7 +37,7 @@ void purgeCompiledAutograd(InterpreterId slot);
 
 /// The node to run in place of `root`, if this thread's backward pass is to be
 /// compiled; else null.
-version::NodePointer takeCompiledRoot(const std::shared_ptr<torch::autograd::GraphTask>& task,
-                                      const version::NodePointer& root);
+feature::NodePointer takeCompiledRoot(const std::shared_ptr<torch::autograd::GraphTask>& task,
+                                      const feature::NodePointer& root);
 
 }  // namespace multipy::bridge

@@ -79,18 +79,20 @@ class IntroducedFunctions {
 // ------------------------------------------------------- one interpreter's
 
 // What nodes of torch's shared libraries speak to, in front of libtorch_python's own.
-// With the interpreter's GIL.
+// With the interpreter's GIL. Torches declare these functions in different ways: those here that
+// a torch has not got override nothing, and are never compiled, this being a template.
+template <typename Interface>
 class SharedNames final : public Interface {
  public:
   // `known`: the functions that this interpreter's compiler has been told, now or
   // in an earlier compilation.
-  SharedNames(std::set<std::string>& known, const Interface& own) : known_(known), own_(own) {}
+  SharedNames(std::set<std::string>& known, Interface& own) : known_(known), own_(own) {}
 
   // The compiler is told when the function is needed (learn). So the node's note is
   // followed by the function at once, and not when this interpreter's Python has run.
   std::string bind_function(PyObject* compiler, const std::string& name,
                             functional_apply_t function, std::vector<at::TypePtr> arguments,
-                            bool isCustom, bool isTraceable) const override {
+                            bool isCustom, bool isTraceable) const {
     if (!isCustom) {
       IntroducedFunctions::process().add(name,
                                          {std::move(function), std::move(arguments), isTraceable});
@@ -105,7 +107,7 @@ class SharedNames final : public Interface {
 
   variable_list call_function(PyObject* compiler, const char* method, const std::string& name,
                               const variable_list& inputs, const ivalue_list& arguments,
-                              const c10::IValue& outputs) const override {
+                              const c10::IValue& outputs) const {
     learn(compiler);
     if (!known_.contains(name) && !custom_.contains(name)) {
       IntroducedFunctions::process().awaitName(name);
@@ -115,26 +117,57 @@ class SharedNames final : public Interface {
   }
   variable_list call_copy_slices_prologue(PyObject* compiler, const variable_list& inputs,
                                           const at::TensorGeometry& base,
-                                          const at::TensorGeometry& view) const override {
+                                          const at::TensorGeometry& view) const {
     learn(compiler);
     return own_.call_copy_slices_prologue(compiler, inputs, base, view);
   }
   variable_list call_copy_slices_epilogue(PyObject* compiler, const std::vector<bool>& needed,
                                           const at::Tensor& result, const variable_list& all,
-                                          const at::Tensor& slice) const override {
+                                          const at::Tensor& slice) const {
     learn(compiler);
     return own_.call_copy_slices_epilogue(compiler, needed, result, all, slice);
   }
   at::Tensor call_unpack(PyObject* compiler, std::optional<std::size_t> hook,
-                         std::size_t input) const override {
+                         std::size_t input) const {
     learn(compiler);
     return own_.call_unpack(compiler, hook, input);
   }
   at::Tensor call_accumulate_grad(PyObject* compiler, const at::Tensor& variable,
                                   const at::Tensor& variableGrad, const at::Tensor& grad,
-                                  bool hasPostHooks) const override {
+                                  bool hasPostHooks) const {
     learn(compiler);
     return own_.call_accumulate_grad(compiler, variable, variableGrad, grad, hasPostHooks);
+  }
+  // torch 2.8 to 2.12
+  void call_accumulate_grad(PyObject* compiler, const at::Tensor& variable, const at::Tensor& grad,
+                            bool hasPostHooks) const {
+    learn(compiler);
+    own_.call_accumulate_grad(compiler, variable, grad, hasPostHooks);
+  }
+  // torch 2.7
+  std::string bind_function(PyObject* compiler, const std::string& name,
+                            functional_apply_t function, std::vector<at::TypePtr> arguments,
+                            bool isCustom, bool isTraceable) {
+    return std::as_const(*this).bind_function(compiler, name, std::move(function),
+                                              std::move(arguments), isCustom, isTraceable);
+  }
+  variable_list call_function(PyObject* compiler, const char* method, const std::string& name,
+                              const variable_list& inputs, const ivalue_list& arguments,
+                              const c10::IValue& outputs) {
+    return std::as_const(*this).call_function(compiler, method, name, inputs, arguments, outputs);
+  }
+  variable_list call_copy_slices_prologue(PyObject* compiler, const variable_list& inputs,
+                                          const at::TensorGeometry& base,
+                                          const at::TensorGeometry& view) {
+    return std::as_const(*this).call_copy_slices_prologue(compiler, inputs, base, view);
+  }
+  variable_list call_copy_slices_epilogue(PyObject* compiler, const std::vector<bool>& needed,
+                                          const at::Tensor& result, const variable_list& all,
+                                          const at::Tensor& slice) {
+    return std::as_const(*this).call_copy_slices_epilogue(compiler, needed, result, all, slice);
+  }
+  at::Tensor call_unpack(PyObject* compiler, std::optional<std::size_t> hook, std::size_t input) {
+    return std::as_const(*this).call_unpack(compiler, hook, input);
   }
 
  private:
@@ -151,7 +184,7 @@ class SharedNames final : public Interface {
 
   std::set<std::string>& known_;
   mutable std::set<std::string> custom_;
-  const Interface& own_;
+  Interface& own_;
 };
 
 struct Compiler {
@@ -186,7 +219,7 @@ void begin(InterpreterId slot, void*, void* interface) {
       "Trying to run compiled autograd within another compiled autograd call, this is not "
       "supported yet.");
   compiler->own = std::move(*static_cast<InterfacePointer*>(interface));
-  compiler->shared = std::make_unique<SharedNames>(compiler->known, *compiler->own);
+  compiler->shared = std::make_unique<SharedNames<Interface>>(compiler->known, *compiler->own);
 }
 
 void end(InterpreterId slot, void*) {
@@ -207,6 +240,7 @@ void addCompilerInterfaceRoutes(TorchRoutes& routes) {
 }
 
 ImportRedirections compilerInterfaceRedirections() {
+  torchFunction(compilerInterfaceSymbol());  // throws where there is none
   return {redirection(compilerInterfaceSymbol(), currentInterface)};
 }
 

@@ -26,16 +26,15 @@
 #include "process/function_per_interpreter.h"
 #include "torch_bridge/autograd/compiled_autograd.h"
 #include "torch_bridge/autograd/engine_threads.h"
-#include "torch_bridge/symbols/versions/engine_flag.h"
-#include "torch_bridge/symbols/versions/torch_version.h"
+#include "torch_bridge/symbols/features/engine_threads.h"
 
 namespace multipy::bridge {
 namespace {
 
+using feature::NodePointer;
 using torch::autograd::Engine;
 using torch::autograd::GraphTask;
 using torch::autograd::InputBuffer;
-using version::NodePointer;
 using GraphTaskPointer = std::shared_ptr<GraphTask>;
 
 // ------------------------------------------------------- the default engine
@@ -66,7 +65,7 @@ void startThreadsOnce(InterpreterId slot, Engine& engine) {
   // child that another thread's start was interrupted in has one of its own.
   static base::Mutex lock, ofChild;
   const base::Lock guard(process::inForkedChild() ? ofChild : lock);
-  if constexpr (version::kEachEngineStartsItsThreads<Engine>) {
+  if constexpr (feature::kEachEngineStartsItsThreads<Engine>) {
     engine.initialize_device_threads_pool();
   } else {
     Engine::get_base_engine().initialize_device_threads_pool();  // raises the flag

@@ -12,7 +12,6 @@
 #include "base/per_interpreter.h"
 #include "process/ownership.h"
 #include "torch_bridge/symbols/supported_torch.h"
-#include "torch_bridge/symbols/versions/symbols.h"
 
 namespace multipy::bridge {
 namespace {
@@ -74,8 +73,7 @@ struct Originals {
       torchFunction<std::shared_ptr<Level>(std::uint64_t)>(forwardLevelSymbols().get);
   std::shared_ptr<Level> (*find)(std::uint64_t) =
       torchFunction<std::shared_ptr<Level>(std::uint64_t)>(forwardLevelSymbols().find);
-  bool (*any)() = version::kAnyForwardLevel ? torchFunction<bool()>(version::kAnyForwardLevel)
-                                            : nullptr;
+  bool (*any)() = findTorchFunction<bool()>(forwardLevelSymbols().any);  // not in every torch
 
   static const Originals& all() {
     static const Originals all;
@@ -136,8 +134,7 @@ ImportRedirections forwardLevelRedirections() {
       redirection(symbols.get, getCurrent),
       redirection(symbols.find, findCurrent),
   };
-  if constexpr (version::kAnyForwardLevel != nullptr)
-    all.push_back(redirection(version::kAnyForwardLevel, anyCurrent));
+  if (Originals::all().any) all.push_back(redirection(symbols.any, anyCurrent));
   return all;
 }
 

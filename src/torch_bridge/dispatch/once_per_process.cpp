@@ -16,7 +16,8 @@
 #include "base/per_interpreter.h"
 #include "process/ownership.h"
 #include "torch_bridge/symbols/static_phase.h"
-#include "torch_bridge/symbols/versions/torch_version.h"
+#include "torch_bridge/symbols/supported_torch.h"
+#include "torch_bridge/symbols/torch_functions.h"
 
 // Not every distribution of torch ships the header of this one, Handlers.hpp.
 namespace c10d::control_plane {
@@ -142,12 +143,17 @@ struct OpaqueTypes {
   }
 };
 
+// (By its symbol: not every torch declares both.)
+void tellTorch(const char* function, const std::string& name) {
+  if (auto* const tell = findTorchFunction<void(const std::string&)>(function)) tell(name);
+}
+
 void registerOpaqueType(InterpreterId slot, const std::string* name) {
   OpaqueTypes& types = OpaqueTypes::process();
   const base::Lock guard(types.lock);
   auto& users = types.users[*name];
   // The first one registers; one that comes again gets torch's own answer.
-  if (users.empty() || users.contains(slot)) version::registerOpaqueType(*name);
+  if (users.empty() || users.contains(slot)) tellTorch(opaqueTypeSymbols().add, *name);
   users.insert(slot);
 }
 
@@ -157,7 +163,7 @@ void removeOpaqueUser(OpaqueTypes& types, const std::string& name, InterpreterId
   if (found == types.users.end() || found->second.erase(slot) == 0) return;
   if (!found->second.empty()) return;
   types.users.erase(found);
-  version::unregisterOpaqueType(name);
+  tellTorch(opaqueTypeSymbols().remove, name);
 }
 
 void unregisterOpaqueType(InterpreterId slot, const std::string* name) {

@@ -18,7 +18,8 @@
 #include "base/per_interpreter.h"
 #include "multipy/runtime/Exception.h"
 #include "process/ownership.h"
-#include "torch_bridge/symbols/versions/torch_version.h"
+#include "torch_bridge/symbols/features/interpreter_table.h"
+#include "torch_bridge/symbols/features/python_objects.h"
 
 namespace multipy::bridge {
 namespace {
@@ -54,7 +55,7 @@ const Table& ownerOf(const PyObject* object) {
   return table ? *table : deadTable();
 }
 
-using version::objectOf;
+using feature::objectOf;
 
 const Table& current(const char* doing) {
   const Table* const table = tableOf(process::Ownership::instance().current());
@@ -103,13 +104,15 @@ struct Owners {
   static const Table& of(const Thing* thing) {
     return ownerOf(thing);
   }
+  static const Table& calling(const c10::OperatorHandle& op, const torch::jit::Stack& stack) {
+    return currentFor(op, stack);
+  }
 };
 
-struct Router final : version::Table<Owners> {
+struct Router final : feature::Table<Owners> {
   std::string name() const override { return "multipy"; }
 
   // --- about one object
-  void incref(PyObject* object) const override { ownerOf(object).incref(object); }
   void reportErrorCallback(PyObject* callback, c10::DispatchKey key) const override {
     ownerOf(callback).reportErrorCallback(callback, key);
   }
@@ -117,12 +120,6 @@ struct Router final : version::Table<Owners> {
   // --- about the running code
   void dispatch(const c10::OperatorHandle& op, torch::jit::Stack* stack) const override {
     currentFor(op, *stack).dispatch(op, stack);
-  }
-  void python_op_registration_trampoline(const c10::OperatorHandle& op, c10::DispatchKey key,
-                                         c10::DispatchKeySet keys, torch::jit::Stack* stack,
-                                         bool withKeys, bool withOp) const override {
-    currentFor(op, *stack)
-        .python_op_registration_trampoline(op, key, keys, stack, withKeys, withOp);
   }
   void throw_abstract_impl_not_imported_error(std::string op, const char* module,
                                               const char* context) const override {
@@ -207,7 +204,7 @@ PyInterpreter* routerInterpreter() {
 
 // ------------------------------------------------------- registries of the copies
 
-using version::HooksRegistry;
+using feature::HooksRegistry;
 
 // One for each slot and one for the resident copy, made anew for each interpreter: what
 // an earlier one registered is code of a library that is gone. It is leaked, not
@@ -232,8 +229,8 @@ void* hooksRegistry(InterpreterId slot) {
 void registerPyInterpreter() {
   static std::once_flag once;
   std::call_once(once, [] {
-    version::setProcessInterpreter<routerInterpreter>();
-    if (version::processInterpreter() != routerInterpreter())
+    feature::setProcessInterpreter<routerInterpreter>();
+    if (feature::processInterpreter() != routerInterpreter())
       throw runtime::UnsupportedTorchError(
           "preparing this process for private Python interpreters: its libtorch is connected to a "
           "Python already (libtorch_python has been loaded, `import torch` in the host's own "

@@ -9,7 +9,7 @@
 #include "abi/torch_routes.h"
 #include "base/interpreter_id.h"
 #include "process/function_per_interpreter.h"
-#include "torch_bridge/symbols/versions/torch_version.h"
+#include "torch_bridge/symbols/features/object_conversion.h"
 
 namespace multipy::bridge {
 namespace {
@@ -86,7 +86,7 @@ void addProcessSlotRoutes(TorchRoutes& routes) {
   routes.objectConversion = [](InterpreterId slot, void* conversion) {
     objectConversions().set(slot, conversion);
     static std::once_flag once;
-    std::call_once(once, version::installObjectConversion<objectConversion>);
+    std::call_once(once, feature::installObjectConversion<objectConversion>);
   };
 }
 

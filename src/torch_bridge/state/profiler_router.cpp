@@ -17,7 +17,9 @@
 #include "base/fork_mutex.h"
 #include "base/interpreter_id.h"
 #include "process/function_per_interpreter.h"
-#include "torch_bridge/symbols/versions/torch_version.h"
+#include "torch_bridge/symbols/features/tracers.h"
+#include "torch_bridge/symbols/supported_torch.h"
+#include "torch_bridge/symbols/torch_functions.h"
 
 namespace multipy::bridge {
 namespace {
@@ -99,11 +101,11 @@ void beginTrace(InterpreterId slot, bool hasPrepared, const Begin& begin) {
   }
 }
 
-void prepare(InterpreterId slot, const void* config, const void* activities, const void* filter) {
-  beginTrace(slot, false, [&] {
-    version::prepareProfiler(*static_cast<const ProfilerConfig*>(config),
-                             *static_cast<const Activities*>(activities), filter);
-  });
+// What torch's own takes, all by reference: the configuration, the activities and, where it has
+// more, a filter and extensions. (By its symbol: each torch declares one of them.)
+template <typename... Arguments>
+void prepare(const char* function, InterpreterId slot, Arguments... arguments) {
+  beginTrace(slot, false, [&] { torchFunction<void(Arguments...)>(function)(arguments...); });
 }
 
 // The other ways to profile have nothing to prepare.
@@ -136,10 +138,10 @@ OwnedPointer disable(InterpreterId slot) {
   return OwnedPointer(profiling::disableProfiler().release());
 }
 
-// A kineto that refuses every further trace after one that was prepared and never
-// begun is given what it waits for.
+// There are kinetos that refuse every further trace after one that was prepared and never
+// begun: it is given what it waits for.
 void abandonPrepared(InterpreterId slot) {
-  if (version::kTracesCanBePreparedAnew || !Trace::process().isOnlyPreparedBy(slot)) return;
+  if (!Trace::process().isOnlyPreparedBy(slot)) return;
   try {
     profiling::enableProfiler(ProfilerConfig(torch::profiler::impl::ProfilerState::KINETO),
                               {ActivityType::CPU}, {at::RecordScope::FUNCTION});
@@ -151,31 +153,41 @@ void abandonPrepared(InterpreterId slot) {
 
 // ------------------------------------------------------- Python's stack and memory
 
-namespace tracing = version::tracing;
+namespace tracing = feature::tracing;
 
 process::FunctionPerInterpreter<tracing::MakeFn>& tracers() {
   static auto* const table = new process::FunctionPerInterpreter<tracing::MakeFn>;
   return *table;
 }
-process::FunctionPerInterpreter<version::MakeMemoryTracer>& memoryTracers() {
-  static auto* const table = new process::FunctionPerInterpreter<version::MakeMemoryTracer>;
+process::FunctionPerInterpreter<feature::MakeMemoryTracer>& memoryTracers() {
+  static auto* const table = new process::FunctionPerInterpreter<feature::MakeMemoryTracer>;
   return *table;
 }
 
 std::unique_ptr<tracing::PythonTracerBase> makeTracer(torch::profiler::impl::RecordQueue* queue) {
   const auto make = tracers().current();
-  return make ? make(queue) : std::make_unique<version::NoTracer>();
+  return make ? make(queue) : std::make_unique<feature::NoTracer>();
 }
 
-std::unique_ptr<version::MemoryTracer> makeMemoryTracer() {
+std::unique_ptr<feature::MemoryTracer> makeMemoryTracer() {
   const auto make = memoryTracers().current();
-  return make ? make() : std::make_unique<version::NoMemoryTracer>();
+  return make ? make() : std::make_unique<feature::NoMemoryTracer>();
 }
 
 }  // namespace
 
 void addProfilerRoutes(TorchRoutes& routes) {
-  routes.prepareProfiler = prepare;
+  routes.prepareProfiler = [](InterpreterId slot, const void* config, const void* activities) {
+    prepare(prepareSymbols().plain, slot, config, activities);
+  };
+  routes.prepareFiltered = [](InterpreterId slot, const void* config, const void* activities,
+                              const void* filter) {
+    prepare(prepareSymbols().filtered, slot, config, activities, filter);
+  };
+  routes.prepareExtended = [](InterpreterId slot, const void* config, const void* activities,
+                              const void* filter, const void* extensions) {
+    prepare(prepareSymbols().extended, slot, config, activities, filter, extensions);
+  };
   routes.enableProfiler = enable;
   routes.disableProfiler = disable;
   routes.tracer = [](InterpreterId slot, void* make) {
@@ -184,7 +196,7 @@ void addProfilerRoutes(TorchRoutes& routes) {
   };
   routes.memoryTracer = [](InterpreterId slot, void* make) {
     memoryTracers().set(slot, make);
-    process::installOnce<version::registerMemoryTracer, makeMemoryTracer>();
+    process::installOnce<feature::registerMemoryTracer, makeMemoryTracer>();
   };
 }
 

@@ -18,7 +18,7 @@
 #include "base/per_interpreter.h"
 #include "process/ownership.h"
 #include "torch_bridge/state/process_slots.h"
-#include "torch_bridge/symbols/versions/torch_version.h"
+#include "torch_bridge/symbols/features/tracebacks.h"
 
 namespace multipy::bridge {
 namespace {
@@ -31,7 +31,7 @@ PerInterpreter<std::atomic<Unwinder*>>& unwinders() {
   return *table;
 }
 
-class RoutedUnwinder final : public version::UnwinderBase<RoutedUnwinder> {
+class RoutedUnwinder final : public feature::UnwinderBase<RoutedUnwinder> {
  public:
   static Unwinder* current() { return of(process::Ownership::instance().current()); }
   Frames gather() override {

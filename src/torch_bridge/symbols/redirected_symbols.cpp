@@ -1,13 +1,12 @@
 // The table of symbols, made of abi/redirects.def, and the names of further functions of torch.
-#include <algorithm>
-#include <array>
+#include <torch/version.h>
+
 #include <cstdint>
 #include <string>
 #include <string_view>
 
 #include "torch_bridge/symbols/mangled_names.h"
 #include "torch_bridge/symbols/supported_torch.h"
-#include "torch_bridge/symbols/versions/symbols.h"
 
 namespace multipy::bridge {
 namespace {
@@ -26,6 +25,7 @@ constexpr ForwardLevelSymbols kForwardLevels{
     "_ZN5torch8autograd14ForwardADLevel11release_idxEm",
     "_ZN5torch8autograd14ForwardADLevel10get_by_idxEm",
     "_ZN5torch8autograd14ForwardADLevel14try_get_by_idxEm",
+    "_ZN5torch8autograd14ForwardADLevel13has_any_levelEv",
 };
 
 constexpr AnomalySymbols kAnomaly{
@@ -36,6 +36,27 @@ constexpr AnomalySymbols kAnomaly{
     "_ZN5torch8autograd6Engine17evaluate_functionERSt10shared_ptrINS0_9GraphTaskEEPNS0_4NodeERNS0_"
     "11InputBufferERKS2_INS0_10ReadyQueueEE",
 };
+
+#define MULTIPY_PREPARE                                                                       \
+  "_ZN5torch8autograd8profiler15prepareProfilerERKNS_8profiler4impl14ProfilerConfigERKSt3set" \
+  "INS3_12ActivityTypeESt4lessIS8_ESaIS8_EE"
+#define MULTIPY_PREPARE_FILTERED                                             \
+  MULTIPY_PREPARE "RKSt13unordered_mapIS8_St13unordered_setI" MULTIPY_STRING \
+                  "St4hashISM_ESt8equal_toISM_ESaISM_EESN_IS8_ESP_IS8_ESaISt4pairIKS8_SS_EEE"
+constexpr PrepareSymbols kPrepare{
+    MULTIPY_PREPARE,
+    MULTIPY_PREPARE_FILTERED,
+    MULTIPY_PREPARE_FILTERED "RKSF_ISM_SM_SO_SQ_SaISV_IKSM_SM_EEE",
+};
+#undef MULTIPY_PREPARE
+#undef MULTIPY_PREPARE_FILTERED
+
+constexpr OpaqueTypeSymbols kOpaqueTypes{
+    "_ZN5torch3jit18registerOpaqueTypeERK" MULTIPY_STRING,
+    "_ZN5torch3jit20unregisterOpaqueTypeERK" MULTIPY_STRING,
+};
+
+constexpr const char* kCompilerInterface = "_ZN5torch6dynamo8autograd22getPyCompilerInterfaceEv";
 
 constexpr const char* kInitNumThreads = "_ZN2at16init_num_threadsEv";
 
@@ -48,26 +69,16 @@ constexpr bool kLeavesStacksToC10 = true;
 constexpr bool kLeavesStacksToC10 = false;
 #endif
 
-// A row whose name is null is of another version of torch.
-constexpr std::string_view orEmpty(const char* name) { return name ? name : ""; }
-
-constexpr RedirectedSymbol kRows[] = {
+constexpr RedirectedSymbol kSymbols[] = {
 #define MULTIPY_REDIRECT_BY_HAND(member, symbol, beginning, ...) \
-  RedirectedSymbol{.name = orEmpty(symbol),                      \
+  RedirectedSymbol{.name = symbol,                               \
                    .route = "multipy_route_" #member,            \
                    .stem = beginning __VA_OPT__(, ) __VA_ARGS__},
+#define MULTIPY_REDIRECT_ALSO MULTIPY_REDIRECT_BY_HAND
 #define MULTIPY_REDIRECT(member, result, parameters, arguments, ...) \
   MULTIPY_REDIRECT_BY_HAND(member, __VA_ARGS__)
 #include "abi/redirects.def"
 };
-
-constexpr bool isOfThisTorch(const RedirectedSymbol& row) { return !row.name.empty(); }
-
-constexpr auto kSymbols = [] {
-  std::array<RedirectedSymbol, std::ranges::count_if(kRows, isOfThisTorch)> all;
-  std::ranges::copy_if(kRows, all.begin(), isOfThisTorch);
-  return all;
-}();
 
 // FNV-1a over what the table says.
 constexpr std::uint64_t kTableHash = [] {
@@ -88,11 +99,14 @@ const ForwardLevelSymbols& forwardLevelSymbols() { return kForwardLevels; }
 const AnomalySymbols& anomalySymbols() { return kAnomaly; }
 const char* initNumThreadsSymbol() { return kInitNumThreads; }
 const char* resolveProcessGroupSymbol() { return kResolveProcessGroup; }
-const char* compilerInterfaceSymbol() { return version::kCompilerInterface; }
+const char* compilerInterfaceSymbol() { return kCompilerInterface; }
+const PrepareSymbols& prepareSymbols() { return kPrepare; }
+const OpaqueTypeSymbols& opaqueTypeSymbols() { return kOpaqueTypes; }
 
 const BindingSymbols& bindingSymbols() {
   static constexpr BindingSymbols symbols{
-      version::kWrap,
+      {"_Z16THPVariable_WrapON2at10TensorBaseE", "_Z16THPVariable_WrapRKN2at10TensorBaseE",
+       "_Z16THPVariable_WrapN2at10TensorBaseE"},
       "THPVariableClass",
       "_ZN5torch3jit10toPyObjectEN3c106IValueE",
       "_ZN5torch3jit8toIValueEN8pybind116handleERKN3c104Type24SingletonOrSharedTypePtrIS4_EE"

@@ -50,16 +50,38 @@ int count(const std::map<std::string_view, int>& names, std::string_view name) {
   return found == names.end() ? 0 : found->second;
 }
 
+// What is known of one route: its names, of which a torch uses one.
+struct Route {
+  std::string names;
+  int found = 0;
+  bool optional = false, defined = false;
+};
+
+std::map<std::string_view, Route> routesAmong(const Symbols& symbols) {
+  std::map<std::string_view, Route> routes;
+  for (const RedirectedSymbol& symbol : redirectedSymbols()) {
+    Route& route = routes[symbol.route];
+    route.names += (route.names.empty() ? "" : " or ") + std::string(symbol.name);
+    route.found += count(symbol.defined ? symbols.defined : symbols.undefined, symbol.name);
+    // (One that is imported is called in another way than the one that is defined.)
+    route.optional =
+        symbol.optional && !(symbol.defined && count(symbols.undefined, symbol.name) > 0);
+    route.defined = symbol.defined;
+  }
+  return routes;
+}
+
 void compareRedirected(const Symbols& symbols, Differences& differences) {
+  for (const auto& [route, known] : routesAmong(symbols)) {
+    if (known.found == 1 || (known.found == 0 && known.optional)) continue;
+    differences.push_back(std::string(known.defined ? "defined" : "undefined") + " symbol " +
+                          known.names + ": expected once, found " + std::to_string(known.found) +
+                          " times");
+  }
   std::set<std::string_view> known, stems;
   for (const RedirectedSymbol& symbol : redirectedSymbols()) {
     known.insert(symbol.name);
     if (!symbol.stem.empty()) stems.insert(symbol.stem);
-    const int found = count(symbol.defined ? symbols.defined : symbols.undefined, symbol.name);
-    if (found == 1 || (found == 0 && symbol.optional)) continue;
-    differences.push_back(std::string(symbol.defined ? "defined" : "undefined") + " symbol " +
-                          std::string(symbol.name) + ": expected once, found " +
-                          std::to_string(found) + " times");
   }
   for (const auto& [name, times] : symbols.undefined)
     for (const std::string_view stem : stems)
@@ -70,8 +92,12 @@ void compareRedirected(const Symbols& symbols, Differences& differences) {
 
 void compareBinding(const Symbols& symbols, Differences& differences) {
   const BindingSymbols& names = bindingSymbols();
+  if (std::ranges::none_of(names.wrap,
+                           [&](const char* name) { return count(symbols.defined, name) == 1; }))
+    differences.push_back("defined symbol " + std::string(names.wrap[0]) +
+                          ", or one that takes another kind of reference: found none");
   for (const char* name :
-       {names.wrap, names.variableClass, names.toPyObject, names.toIValue, names.getPyInterpreter})
+       {names.variableClass, names.toPyObject, names.toIValue, names.getPyInterpreter})
     if (count(symbols.defined, name) != 1)
       differences.push_back("defined symbol " + std::string(name) + ": expected once, found " +
                             std::to_string(count(symbols.defined, name)) + " times");
@@ -254,9 +280,11 @@ std::vector<std::string> symbolDifferences(const elf::SharedObject& libtorchPyth
 }
 
 std::vector<std::string> exportDifferences(const std::vector<elf::SharedObject>& shared) {
-  std::set<std::string_view> wanted;
+  // By one of the names that each has.
+  std::map<std::string_view, std::vector<std::string_view>> wanted;
   for (const RedirectedSymbol& symbol : redirectedSymbols())
-    if (!symbol.defined && !symbol.optional && !symbol.torchPythonOnly) wanted.insert(symbol.name);
+    if (!symbol.defined && !symbol.optional && !symbol.torchPythonOnly)
+      wanted[symbol.route].push_back(symbol.name);
   const SettingSymbols& settings = settingSymbols();
   const ForwardLevelSymbols& levels = forwardLevelSymbols();
   const AnomalySymbols& anomaly = anomalySymbols();
@@ -264,18 +292,19 @@ std::vector<std::string> exportDifferences(const std::vector<elf::SharedObject>&
        {settings.generator, settings.context, settings.dtype, settings.scalarType,
         settings.complexDtype, settings.setDtype, levels.open, levels.close, levels.get,
         levels.find, anomaly.metadata, anomaly.isNan, anomaly.isAnyTrue, anomaly.itemOfBool,
-        anomaly.evaluateFunction, initNumThreadsSymbol(), resolveProcessGroupSymbol(),
-        compilerInterfaceSymbol()})
-    if (name) wanted.insert(name);
+        anomaly.evaluateFunction, initNumThreadsSymbol(), resolveProcessGroupSymbol()})
+    wanted[name] = {name};
 
+  std::set<std::string_view> exported;
   for (const elf::SharedObject& library : shared)
     for (std::uint32_t index = 1; index < library.symbolCount(); ++index)
       if (const elf::Symbol symbol = library.symbol(index); symbol.defined)
-        wanted.erase(symbol.name);
+        exported.insert(symbol.name);
   Differences differences;
-  for (const std::string_view name : wanted)
-    differences.push_back("none of torch's shared libraries defines " + std::string(name) +
-                          ", which is to be redirected");
+  for (const auto& [route, names] : wanted)
+    if (std::ranges::none_of(names, [&](auto name) { return exported.contains(name); }))
+      differences.push_back("none of torch's shared libraries defines " +
+                            std::string(names.front()) + ", which is to be redirected");
   return differences;
 }
 

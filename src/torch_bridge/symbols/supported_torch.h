@@ -27,7 +27,7 @@ struct RedirectedSymbol {
   std::string_view stem;
   /// libtorch_python's own function, which it calls through its PLT.
   bool defined = false;
-  /// Not every build of this version of torch uses it (CUDA).
+  /// Not every torch uses it.
   bool optional = false;
   /// Asks for a setting (interpreter_settings.h): a library that calls nothing
   /// else of this table registers nothing with torch.
@@ -40,7 +40,7 @@ std::span<const RedirectedSymbol> redirectedSymbols();
 
 /// Functions and variables that python_binding.cpp takes from libtorch_python.
 struct BindingSymbols {
-  const char* wrap;
+  const char* wrap[3];  // a torch has some of them; the first is the best
   const char* variableClass;
   const char* toPyObject;
   const char* toIValue;
@@ -65,6 +65,7 @@ struct ForwardLevelSymbols {
   const char* close;
   const char* get;
   const char* find;
+  const char* any;  // not in every torch
 };
 const ForwardLevelSymbols& forwardLevelSymbols();
 
@@ -77,6 +78,21 @@ struct AnomalySymbols {
   const char* evaluateFunction;
 };
 const AnomalySymbols& anomalySymbols();
+
+/// What prepares a trace, of which a torch has one (profiler_router.cpp).
+struct PrepareSymbols {
+  const char* plain;
+  const char* filtered;
+  const char* extended;
+};
+const PrepareSymbols& prepareSymbols();
+
+/// Not every torch has one, or both (once_per_process.cpp).
+struct OpaqueTypeSymbols {
+  const char* add;
+  const char* remove;
+};
+const OpaqueTypeSymbols& opaqueTypeSymbols();
 
 /// Functions that thread_numbers.cpp, process_groups.cpp and compiler_interface.cpp redirect there.
 const char* initNumThreadsSymbol();

@@ -15,7 +15,7 @@
 #include "base/per_interpreter.h"
 #include "process/interpreter_threads.h"
 #include "process/ownership.h"
-#include "torch_bridge/symbols/versions/torch_version.h"
+#include "torch_bridge/symbols/features/nodes.h"
 
 namespace multipy::bridge {
 namespace {
@@ -115,7 +115,7 @@ class GraphLink final : public torch::autograd::Node {
 
 void linkGraph(const at::Tensor& original, at::Tensor& result, InterpreterId owner) {
   torch::autograd::set_history(
-      result, version::makeNode<GraphLink>(torch::autograd::collect_next_edges(original),
+      result, feature::makeNode<GraphLink>(torch::autograd::collect_next_edges(original),
                                            process::incarnation(owner)));
 }
 

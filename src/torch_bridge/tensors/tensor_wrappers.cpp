@@ -26,7 +26,7 @@
 #include <utility>
 
 #include "base/interpreter_id.h"
-#include "torch_bridge/symbols/versions/torch_version.h"
+#include "torch_bridge/symbols/features/python_objects.h"
 #include "torch_bridge/tensors/tensor_transfer.h"
 #include "torch_bridge/tensors/transfer_counts.h"
 #include "torch_bridge/tensors/transferred_storage.h"
@@ -36,8 +36,8 @@ namespace {
 
 // It and its storage belong to nothing else, and autograd knows nothing of it.
 bool isAlone(c10::TensorImpl& tensor, const PyObject* object) {
-  return version::isOnlyIn(tensor, object) && !tensor.autograd_meta_ && isPlain(tensor) &&
-         version::isOnlyOnes(*tensor.storage_.storage_impl_);
+  return feature::isOnlyIn(tensor, object) && !tensor.autograd_meta_ && isPlain(tensor) &&
+         feature::isOnlyOnes(*tensor.storage_.storage_impl_);
 }
 
 }  // namespace
@@ -47,7 +47,7 @@ at::Tensor moveTensor(at::Tensor& inside, const PyObject* object, InterpreterId 
   c10::TensorImpl& tensor = *inside.unsafeGetTensorImpl();
   if (!isAlone(tensor, object) || !hasNoOwner(*tensor.storage_.storage_impl_))
     return transferTensor(inside, owner, error);
-  version::leaveObject(tensor);
+  feature::leaveObject(tensor);
   tensor.set_allow_tensor_metadata_change(true);  // as what crosses has it
   countTransfer();
   return std::move(inside);
@@ -57,14 +57,14 @@ bool dropTensor(at::Tensor& inside, const PyObject* object) {
   c10::TensorImpl& tensor = *inside.unsafeGetTensorImpl();
   // Freeing bytes may take long or run the program's own code: torch does it without the GIL.
   if (!isAlone(tensor, object) || !outlivedByBytes(*tensor.storage_.storage_impl_)) return false;
-  version::leaveObject(tensor);
+  feature::leaveObject(tensor);
   inside.reset();
   return true;
 }
 
 bool putTensor(at::Tensor& transferred, at::Tensor& inside, PyObject* object) {
   if (transferred.device().type() == c10::kXLA) return false;  // may have a class of its own
-  version::enterObject(*transferred.unsafeGetTensorImpl(), object);
+  feature::enterObject(*transferred.unsafeGetTensorImpl(), object);
   inside = std::move(transferred);
   return true;
 }

@@ -10,7 +10,7 @@
 #include "base/interpreter_id.h"
 #include "process/interpreter_threads.h"
 #include "process/ownership.h"
-#include "torch_bridge/symbols/versions/torch_version.h"
+#include "torch_bridge/symbols/features/python_objects.h"
 #include "torch_bridge/tensors/shared_bytes.h"
 #include "torch_bridge/tensors/transfer_counts.h"
 
@@ -36,7 +36,7 @@ bool areTorchs(const DataPtr& bytes) {
 
 // Nothing else has the storage, no Python object is attached: no interpreter is concerned.
 bool isPlainMemory(const StorageImpl& storage) {
-  return version::isOnlyMemory(storage) && areTorchs(storage.data_ptr_);
+  return feature::isOnlyMemory(storage) && areTorchs(storage.data_ptr_);
 }
 
 void leak(StoragePointer storage) {

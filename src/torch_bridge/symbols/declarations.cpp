@@ -35,9 +35,15 @@
 #define MULTIPY_DECLARES_HANDLERS
 #endif
 
-#include "torch_bridge/symbols/versions/torch_version.h"
+#include "torch_bridge/symbols/features/engine_threads.h"
+#include "torch_bridge/symbols/features/interpreter_table.h"
+#include "torch_bridge/symbols/features/nodes.h"
+#include "torch_bridge/symbols/features/object_conversion.h"
+#include "torch_bridge/symbols/features/python_objects.h"
+#include "torch_bridge/symbols/features/tracebacks.h"
+#include "torch_bridge/symbols/features/tracers.h"
 
-namespace multipy::bridge::version {
+namespace multipy::bridge::feature {
 namespace {
 
 using std::string;
@@ -58,6 +64,12 @@ using torch::autograd::variable_list;
 template <typename Type>
 constexpr bool is(Type) {
   return true;
+}
+
+/// The same for a function with one declaration, which is another one in other torches.
+template <typename... Types>
+constexpr bool isOneOf(auto function) {
+  return (std::is_same_v<Types, decltype(function)> || ...);
 }
 
 // ------------------------------------------------------- functions that are redirected
@@ -129,7 +141,8 @@ static_assert(is<Operators (*)(c10::Symbol)>(&torch::jit::getAllSortedOperatorsF
 static_assert(
     is<std::shared_ptr<Operator> (*)(const c10::OperatorName&)>(&torch::jit::findOperatorFor));
 
-static_assert(is<void (*)(const string&, const Group&)>(&c10d::register_process_group));
+static_assert(isOneOf<void (*)(const string&, const Group&), void (*)(const string&, Group)>(
+    &c10d::register_process_group));
 static_assert(is<Group (*)(const string&)>(&c10d::resolve_process_group));
 static_assert(is<void (*)(const string&)>(&c10d::unregister_process_group));
 static_assert(is<void (*)()>(&c10d::unregister_all_process_groups));
@@ -215,4 +228,4 @@ static_assert(
     is<c10::intrusive_ptr<c10::StorageImpl> c10::Storage::*>(&c10::Storage::storage_impl_));
 
 }  // namespace
-}  // namespace multipy::bridge::version
+}  // namespace multipy::bridge::feature

@@ -1,4 +1,4 @@
-// torch up to 2.8 has no interface by which C++ nodes call the compiler: its
+// For a torch without an interface by which C++ nodes call the compiler (up to 2.6): its
 // libtorch_python calls it, and each interpreter has one of its own.
 #include "torch_bridge/autograd/compiler_interface.h"
 

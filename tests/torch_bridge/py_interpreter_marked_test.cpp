@@ -1,13 +1,13 @@
-// The routed PyInterpreter of torch up to 2.8, with tables that count in place of
-// Python. Objects of tensors do not come by here: each tensor knows its own.
+// The routed PyInterpreter of a torch whose tensors are marked with the interpreter of their
+// Python object, with tables that count in place of Python.
 #include "torch_bridge/dispatch/py_interpreter_router.h"
 
 #include <ATen/ATen.h>
-#include <ATen/core/PythonOpRegistrationTrampoline.h>
 #include <gtest/gtest.h>
 
 #include "base/interpreter_id.h"
 #include "counting_interpreters.h"
+#include "torch_bridge/symbols/features/interpreter_table.h"
 
 namespace multipy::bridge {
 namespace {
@@ -16,9 +16,7 @@ using c10::impl::PyInterpreter;
 
 class PyInterpreterRouter : public CountingInterpreters {
  protected:
-  static PyInterpreter* process() {
-    return at::impl::PythonOpRegistrationTrampoline::getInterpreter();
-  }
+  static PyInterpreter* process() { return feature::processInterpreter(); }
   static const c10::impl::PyInterpreterVTable& router() { return **process(); }
 };
 

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "elf/shared_object.h"
+#include "torch_bridge/symbols/registering_imports.h"
 #include "torch_bridge/symbols/supported_torch.h"
-#include "torch_bridge/symbols/versions/registering_imports.h"
 
 namespace {
 

@@ -1,4 +1,4 @@
-#include "torch_bridge/symbols/versions/registering_imports.h"
+#include "torch_bridge/symbols/registering_imports.h"
 
 #include <cxxabi.h>
 

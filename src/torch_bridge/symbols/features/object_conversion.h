@@ -1,0 +1,41 @@
+// The interface by which torch's stable C functions turn Python objects into tensors and back
+// (torch 2.14 and later).
+#pragma once
+
+#include "torch_bridge/symbols/torch_features.h"
+
+#if MULTIPY_TORCH_OBJECT_CONVERSION
+#include <torch/csrc/PyObjectConversion.h>
+#endif
+
+namespace multipy::bridge::feature {
+
+/// Makes torch convert between tensors and their Python objects by the
+/// interface that `current` gives: the current interpreter's, or null.
+#if MULTIPY_TORCH_OBJECT_CONVERSION
+template <void* (*current)()>
+void installObjectConversion() {
+  using Interface = torch::detail::PyObjectConversionInterface;
+  struct Routed final : Interface {
+    static const Interface& own() {
+      const auto* const found = static_cast<const Interface*>(current());
+      TORCH_CHECK(found,
+                  "converting a tensor from or to Python: the calling thread is in no "
+                  "interpreter that has loaded torch");
+      return *found;
+    }
+    at::Tensor tensor_from_pyobject(PyObject* object) const override {
+      return own().tensor_from_pyobject(object);
+    }
+    PyObject* tensor_to_pyobject(const at::Tensor& tensor, PyObject* type) const override {
+      return own().tensor_to_pyobject(tensor, type);
+    }
+  };
+  torch::detail::setPyObjectConversionImpl(new Routed);  // for ever: torch keeps the address
+}
+#else
+template <void* (*current)()>
+void installObjectConversion() {}
+#endif
+
+}  // namespace multipy::bridge::feature
