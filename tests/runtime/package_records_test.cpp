@@ -4,6 +4,7 @@
 #include <caffe2/serialize/inline_container.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <cstring>
 #include <stdexcept>
 
@@ -16,6 +17,10 @@ namespace {
 using caffe2::serialize::PyTorchStreamReader;
 using caffe2::serialize::PyTorchStreamWriter;
 using testing_support::expectError;
+
+// Offsets in an entry of a zip file's central directory.
+constexpr std::size_t kSizeInDirectoryEntry = 24;
+constexpr std::size_t kNameInDirectoryEntry = 46;
 
 class BytesInMemory final : public PackageBytes {
  public:
@@ -37,7 +42,7 @@ class BytesInMemory final : public PackageBytes {
   const std::size_t size_;
 };
 
-std::string package() {
+std::string package(bool compressed = false) {
   std::string bytes;
   PyTorchStreamWriter writer([&](const void* from, std::size_t n) {
     bytes.append(static_cast<const char*>(from), n);
@@ -45,7 +50,7 @@ std::string package() {
   });
   for (const auto& [name, text] :
        {std::pair{".data/extern_modules", "torch\n"}, std::pair{"extra_files/text", "some text"}})
-    writer.writeRecord(name, text, std::strlen(text));
+    writer.writeRecord(name, text, std::strlen(text), compressed);
   writer.writeEndOfFile();
   return bytes;
 }
@@ -88,6 +93,17 @@ TEST(PackageRecords, OfAFileThatIsCutOffAreRefused) {
   expectError<PackageError>([&] { static_cast<void>(records.resource("extra_files", "text")); },
                             {"a.pt", "cannot read 'text'", "changed since it was opened?"});
   expectError<PackageError>([&] { PackageRecords("b.pt", file); }, {"b.pt", "torch cannot read"});
+}
+
+// torch would take the 2 GiB that such a file's directory speaks of.
+TEST(PackageRecords, ThatSayTheyAreLargerThanTheFileCanHoldAreRefused) {
+  std::string bytes = package(/*compressed=*/true);
+  const auto entry = bytes.rfind("archive/extra_files/text") - kNameInDirectoryEntry;
+  const std::uint32_t size = 0x8000'0000;
+  std::memcpy(&bytes[entry + kSizeInDirectoryEntry], &size, sizeof size);
+  const PackageRecords records("a.pt", reader(bytes));
+  expectError<PackageError>([&] { static_cast<void>(records.resource("extra_files", "text")); },
+                            {"a.pt", "found a record of 2147483648 bytes", "can hold"});
 }
 
 TEST(PackageRecords, OfAReaderThatThrowsAreRefused) {

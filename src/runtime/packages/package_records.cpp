@@ -9,6 +9,7 @@
 #include <exception>
 #include <new>
 #include <optional>
+#include <stdexcept>
 #include <string_view>
 #include <utility>
 
@@ -49,6 +50,19 @@ std::optional<std::string> problemOf(const Work& work) {
   } catch (const std::exception& error) {
     return error.what();
   }
+}
+
+/// The size of a record. torch believes the file's directory: it takes that much memory before it
+/// looks at the record, and of some damaged ones hands out all of it as if it had been read.
+std::size_t checkedSize(PyTorchStreamReader& records, const std::string& record,
+                        std::size_t fileSize) {
+  constexpr std::size_t kHighestRatio = 1032;  // of DEFLATE: 258 bytes of two bits
+  const std::size_t size = records.getRecordSize(record);
+  if (size / kHighestRatio > fileSize)
+    throw std::runtime_error("found a record of " + std::to_string(size) +
+                             " bytes, expected one that a file of " + std::to_string(fileSize) +
+                             " bytes can hold");
+  return size;
 }
 
 std::unique_ptr<PyTorchStreamReader> openZipFile(const std::string& name,
@@ -119,8 +133,9 @@ std::string PackageRecords::resource(const std::string& package,
   requireResource(package, resource);
   std::string bytes;
   const auto read = [&] {
-    const auto [data, size] = records_->getRecord(recordName(package, resource));
-    bytes.assign(static_cast<const char*>(data.get()), size);
+    const std::string record = recordName(package, resource);
+    bytes.resize(checkedSize(*records_, record, bytes_->size()));
+    if (!bytes.empty()) records_->getRecord(record, bytes.data(), bytes.size());
   };
   if (const auto why = problemOf(read)) failToRead(package, resource, *why);
   return bytes;
