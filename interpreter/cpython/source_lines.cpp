@@ -5,12 +5,11 @@
 namespace multipy {
 namespace {
 
-// The cache's dictionary, or null (with or without an exception): linecache may not be
-// imported, or be importing itself.
+// The cache's dictionary, or null (with or without an exception): linecache may not be imported,
+// or be importing itself. (Not PyImport_GetModule(), which waits for another thread's import of
+// it: this runs within finders, and that import may need a module that this thread is importing.)
 Reference cacheOfLinecache() {
-  auto name = Reference::take(PyUnicode_FromString("linecache"));
-  if (!name) return {};
-  auto linecache = Reference::take(PyImport_GetModule(name.get()));
+  auto linecache = Reference::borrow(PyDict_GetItemString(PyImport_GetModuleDict(), "linecache"));
   if (!linecache) return {};
   auto cache = Reference::take(PyObject_GetAttrString(linecache.get(), "cache"));
   return cache && PyDict_CheckExact(cache.get()) ? std::move(cache) : Reference();

@@ -186,6 +186,41 @@ sys.meta_path.insert(0, Finder)
       "part; sought; other");
 }
 
+// While torch is imported, the finder of registered modules looks at linecache: at what is there,
+// since another thread's import of linecache may need what this thread is importing.
+TEST_F(Imports, OfLinecacheAreNotWaitedForByTheFinder) {
+  module("shared", "import threading\nbegun = threading.Event()\nlooked = threading.Event()\n");
+  EXPECT_EQ(together(R"(
+import shared, sys
+from importlib.machinery import ModuleSpec
+
+class Slow:
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        return ModuleSpec(name, Slow) if name == "linecache" else None
+    @staticmethod
+    def create_module(spec): return None
+    @staticmethod
+    def exec_module(module):
+        shared.begun.set()
+        module.was_looked_at = shared.looked.wait(10)
+
+real = sys.modules.pop("linecache", None)
+sys.meta_path.insert(0, Slow)
+import linecache
+result = linecache.was_looked_at
+sys.meta_path.remove(Slow)
+sys.modules["linecache"] = real
+)",
+                     R"(
+import _multipy_host, shared
+shared.begun.wait()
+_multipy_host.forget_source_lines()
+shared.looked.set()
+)"),
+            "True; None");
+}
+
 TEST_F(Imports, GoOnInAForkedChildWhileTheParentImports) {
   module("held", R"(
 import sys, threading
