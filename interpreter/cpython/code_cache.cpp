@@ -37,8 +37,10 @@ PyObject* __real_PzRun_StringFlags(const char* text, int start, PyObject* global
 int __real_PzErr_WarnExplicitObject(PyObject* category, PyObject* message, PyObject* filename,
                                     int line, PyObject* module, PyObject* registry);
 #if PY_VERSION_HEX >= 0x030D0000 && PY_VERSION_HEX < 0x030E0000
-int __real__PzErr_WarnExplicitObjectWithContext(PyObject* category, PyObject* message,
-                                                PyObject* filename, int line);
+// (Weak: the first releases of CPython 3.13 have no such function, and nothing that calls it.)
+__attribute__((weak)) int __real__PzErr_WarnExplicitObjectWithContext(PyObject* category,
+                                                                      PyObject* message,
+                                                                      PyObject* filename, int line);
 #endif
 }
 
