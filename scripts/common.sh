@@ -1,14 +1,15 @@
 # What the scripts here share. To be sourced.
 #
 # Variables that a user may set:
-#   PYTHON            the Python to make .venv from, if no environment is active
+#   PYTHON            the Python to make .venv from, if no environment is active; default: the
+#                     first of python3, python and python3.<minor> that multipy takes
 #   MULTIPY_BUILD_DIR where to build; default: build/ in the repository
 #   MULTIPY_JOBS      compilers at once; default: by processors and memory
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build=${MULTIPY_BUILD_DIR:-$root/build}
-readonly supported_python=3.11
-readonly torch_requirement='torch==2.13.0'
+# What a Python without torch gets: what everything is developed with, else the newest.
+readonly torch_requirements=('torch==2.13.0' 'torch>=2.4')
 
 # What a script says of itself at its head, and nothing else done.
 if [[ ${1:-} == --help || ${1:-} == -h ]]; then
@@ -59,6 +60,11 @@ can_import() {  # can_import <python> <module>, without importing it
   "$1" -c 'import importlib.util, sys; sys.exit(importlib.util.find_spec(sys.argv[1]) is None)' "$2" 2>/dev/null
 }
 
+# The versions of CPython that multipy takes: "3.10 3.11 ...".
+supported_pythons() {
+  sed -n 's/^set(MULTIPY_SUPPORTED_PYTHON \(.*\))/\1/p' "$root/cmake/MultipyPython.cmake"
+}
+
 # Sets `python`: that of the active environment, else of .venv, which is made.
 choose_python() {
   if [[ -n ${VIRTUAL_ENV:-} ]]; then
@@ -67,11 +73,8 @@ choose_python() {
   fi
   python=$root/.venv/bin/python
   if [[ ! -x $python ]] || ! "$python" -c '' 2>/dev/null; then
-    local base candidate options=()
-    for candidate in ${PYTHON:-python3 python$supported_python}; do
-      [[ $(python_version "$candidate") == "$supported_python" ]] && base=$candidate && break
-    done
-    [[ -n ${base:-} ]] || die "no Python $supported_python found as ${PYTHON:-python3 or python$supported_python}: install one, activate an environment of one, or name one with PYTHON=/path/to/python"
+    local base= options=()
+    find_base_python
     # A torch that this Python can import already is used as it is.
     can_import "$base" torch && options=(--system-site-packages)
     say "making $root/.venv with $base"
@@ -79,14 +82,33 @@ choose_python() {
   fi
 }
 
+# Sets `base`: the Python to make an environment of.
+find_base_python() {
+  local supported candidate version found=
+  supported=$(supported_pythons)
+  # shellcheck disable=SC2086
+  for candidate in ${PYTHON:-python3 python $(printf 'python%s ' $supported)}; do
+    version=$(python_version "$candidate") || continue
+    [[ " $supported " == *" $version "* ]] && base=$candidate && return
+    found+="${found:+, }$candidate ($version)"
+  done
+  die "no Python that multipy takes: found ${found:-none} as ${PYTHON:-python3, python or python3.<minor>}, expected CPython ${supported// /, }. Install one, activate an environment of one, or name one with PYTHON=/path/to/python"
+}
+
 install_python_packages() {
-  local pip=("$python" -m pip --disable-pip-version-check --quiet) torch=()
-  can_import "$python" torch || torch=("$torch_requirement")
+  local pip=("$python" -m pip --disable-pip-version-check --quiet) requirement
+  if ! can_import "$python" torch; then
+    for requirement in "${torch_requirements[@]}"; do
+      say "installing $requirement"
+      "${pip[@]}" install "$requirement" && break
+    done
+    can_import "$python" torch || die "pip could not install any of: ${torch_requirements[*]} into $python"
+  fi
   # A torch that is there stays as it is: pip must not replace it.
   local listed
   listed=$(mktemp)
   sed '/^torch\b/d' "$root/scripts/packages/python.txt" "$root"/examples/*/requirements.txt >"$listed"
-  "${pip[@]}" install "${torch[@]}" -r "$listed" || die "pip could not install ${torch[*]} $(grep -v '^#' "$listed" | tr '\n' ' ')into $python"
+  "${pip[@]}" install -r "$listed" || die "pip could not install $(grep -v '^#' "$listed" | tr '\n' ' ')into $python"
   rm -f "$listed"
   local nodeps
   for nodeps in "$root"/examples/*/requirements-nodeps.txt; do
