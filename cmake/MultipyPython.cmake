@@ -2,7 +2,7 @@
 #
 # multipy_find_python() sets, in the caller:
 #   multipy_python_executable  as Python itself calls it
-#   multipy_python_version     "3.11"
+#   multipy_python_version     "3.11"; multipy_python_full_version  "3.11.7"
 #   multipy_python_include     where Python.h is
 #   multipy_python_archive     the static library
 #   multipy_python_libraries   what it must be linked with (-l and -L words)
@@ -11,9 +11,10 @@
 # linked into a shared library. The proof is repeated when the archive changes.
 include_guard(GLOBAL)
 include("${CMAKE_CURRENT_LIST_DIR}/MultipyChoosePython.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/MultipyPythonCheck.cmake")
 
-# Versions whose internals interpreter/ knows.
-set(MULTIPY_SUPPORTED_PYTHON 3.11 3.13 3.14)
+# Versions whose internals interpreter/ knows. Newer ones are tried (MultipyPythonCheck.cmake).
+set(MULTIPY_SUPPORTED_PYTHON 3.10 3.11 3.12 3.13 3.14)
 
 set(_multipy_python_facts "${CMAKE_CURRENT_LIST_DIR}/python_facts.py")
 
@@ -50,9 +51,14 @@ function(multipy_find_python)
       "shared library, so be position independent:${failures}")
   endif()
   message(STATUS "multipy: static libpython is ${archive}")
+  if(NOT python_version IN_LIST MULTIPY_SUPPORTED_PYTHON)
+    multipy_check_python("${executable}" "${python_version}" "${python_include}" "${archive}")
+    multipy_stop_on_problem()
+  endif()
 
   set(multipy_python_executable "${executable}" PARENT_SCOPE)
   set(multipy_python_version "${python_version}" PARENT_SCOPE)
+  set(multipy_python_full_version "${python_full_version}" PARENT_SCOPE)
   set(multipy_python_include "${python_include}" PARENT_SCOPE)
   set(multipy_python_archive "${archive}" PARENT_SCOPE)
   set(multipy_python_libraries "${libraries}" PARENT_SCOPE)
@@ -64,7 +70,8 @@ macro(_multipy_check_python)
       "${python_implementation}, expected a release build of cpython. "
       "Choose another one with -DMULTIPY_PYTHON=/path/to/python.")
   endif()
-  if(NOT python_version IN_LIST MULTIPY_SUPPORTED_PYTHON)
+  list(GET MULTIPY_SUPPORTED_PYTHON 0 oldest)
+  if(python_version VERSION_LESS oldest)
     list(JOIN MULTIPY_SUPPORTED_PYTHON ", " supported)
     message(FATAL_ERROR "multipy: ${executable} is Python ${python_version}, expected one of: "
       "${supported}. Choose another one with -DMULTIPY_PYTHON=/path/to/python.")

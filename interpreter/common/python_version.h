@@ -5,6 +5,7 @@
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
+#include <frameobject.h>  // PyFrame_GetBack, in CPython 3.10
 
 namespace multipy {
 
@@ -24,6 +25,24 @@ inline void forgetItsThread([[maybe_unused]] PyThreadState* state) {
   // finds in the thread that calls it, if the state deleted was ever found so in
   // its own: the caller would seem to have none.
   state->_status.bound_gilstate = 0;
+#endif
+}
+
+/// Borrowed. CPython 3.10 knows the name alone.
+inline PyObject* qualifiedName(PyCodeObject* code) {
+#if PY_VERSION_HEX >= 0x030B0000
+  return code->co_qualname;
+#else
+  return code->co_name;
+#endif
+}
+
+/// Whether code is compiled with its columns, for tracebacks.
+inline int keepsColumns([[maybe_unused]] const PyConfig& config) {
+#if PY_VERSION_HEX >= 0x030B0000
+  return config.code_debug_ranges;
+#else
+  return 0;
 #endif
 }
 

@@ -24,6 +24,7 @@
 #include <string_view>
 
 #include "interpreter/common/host_connection.h"
+#include "interpreter/common/python_version.h"
 #include "interpreter/common/reference.h"
 
 extern "C" {
@@ -83,7 +84,7 @@ std::optional<std::string> keyOf(std::string_view text, PyObject* filename, int 
                           flags->cf_flags,
                           flags->cf_feature_version,
                           optimize == -1 ? config->optimization_level : optimize,
-                          config->code_debug_ranges,
+                          keepsColumns(*config),
                           static_cast<int>(length)};
   std::string key;
   key.reserve(sizeof settings + length + text.size());

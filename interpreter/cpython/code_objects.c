@@ -2,16 +2,20 @@
 // the text of long constants with the others (string_pool.h).
 //
 // Each code object has such a table, a byte for each local variable, which no code sees: of
-// the 26,000 that `import torch` makes 850 are different. CPython makes code objects with
-// _PyCode_New, when it compiles and when it reads a .pyc; --wrap leads its calls here. In C
-// since CPython's internal headers are.
+// the 26,000 that `import torch` makes 850 are different. (CPython 3.10 has no such tables.)
+// CPython makes code objects with one function, when it compiles and when it reads a .pyc;
+// --wrap leads its calls here. In C since CPython's internal headers are.
 //
 // Threads: with the GIL.
 #define Py_BUILD_CORE 1
 #include <Python.h>
+#if PY_VERSION_HEX >= 0x030B0000
 #include <internal/pycore_code.h>
+#endif
 
 #include "interpreter/cpython/string_pool.h"
+
+#if PY_VERSION_HEX >= 0x030B0000
 
 // More would be a program that makes up functions.
 static const Py_ssize_t kMost = 4096;
@@ -43,3 +47,26 @@ PyCodeObject* __wrap__PzCode_New(struct _PyCodeConstructor* parts) {
   parts->localspluskinds = given;
   return code;
 }
+
+#else
+
+PyCodeObject* __real_PzCode_NewWithPosOnlyArgs(int arguments, int positionalOnly, int keywordOnly,
+                                               int locals, int stack, int flags, PyObject* code,
+                                               PyObject* constants, PyObject* names,
+                                               PyObject* variables, PyObject* free, PyObject* cells,
+                                               PyObject* file, PyObject* name, int line,
+                                               PyObject* lines);
+
+PyCodeObject* __wrap_PzCode_NewWithPosOnlyArgs(int arguments, int positionalOnly, int keywordOnly,
+                                               int locals, int stack, int flags, PyObject* code,
+                                               PyObject* constants, PyObject* names,
+                                               PyObject* variables, PyObject* free, PyObject* cells,
+                                               PyObject* file, PyObject* name, int line,
+                                               PyObject* lines) {
+  if (PyInterpreterState_Get() == PyInterpreterState_Main()) multipy_share_texts(constants);
+  return __real_PzCode_NewWithPosOnlyArgs(arguments, positionalOnly, keywordOnly, locals, stack,
+                                          flags, code, constants, names, variables, free, cells,
+                                          file, name, line, lines);
+}
+
+#endif

@@ -15,7 +15,7 @@ namespace {
 runtime::StackFrame describe(PyFrameObject* frame) {
   const auto code = Reference::take(reinterpret_cast<PyObject*>(PyFrame_GetCode(frame)));
   auto* const object = reinterpret_cast<PyCodeObject*>(code.get());
-  return {textOf(object->co_filename), PyFrame_GetLineNumber(frame), textOf(object->co_qualname)};
+  return {textOf(object->co_filename), PyFrame_GetLineNumber(frame), textOf(qualifiedName(object))};
 }
 
 // Frames become objects when they are asked for, and a collection that this set off

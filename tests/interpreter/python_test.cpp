@@ -87,9 +87,12 @@ for name in names:
 TEST_F(PythonTest, TheLocalesEncodingIsPlainPythons) {
   execute(R"(
 import codecs, io, locale, subprocess, sys
-ask = 'import codecs, locale; print(codecs.lookup(locale.getencoding()).name)'
+# (CPython 3.10 has no getencoding().)
+get = 'getencoding()' if hasattr(locale, 'getencoding') else 'getpreferredencoding(False)'
+name = f'codecs.lookup(locale.{get}).name'
+ask = f'import codecs, locale; print({name})'
 plain = subprocess.check_output([sys.executable, '-c', ask], text=True, env={}).strip()
-assert codecs.lookup(locale.getencoding()).name == plain == 'utf-8', (locale.getencoding(), plain)
+assert eval(name) == plain == 'utf-8', (eval(name), plain)
 assert io.TextIOWrapper(io.BytesIO('\u00e9'.encode()), encoding='locale').read() == '\u00e9'
 )");
 }
@@ -354,8 +357,9 @@ count = """if True:
 inside = {}
 exec(count, inside)
 plain = int(subprocess.check_output([sys.executable, '-c', count + '    print(blocks)']))
-# The function's table, and the one of the function within.
-assert inside['blocks'] == plain - 2, (inside['blocks'], plain)
+# The function's table, and the one of the function within, which CPython 3.10 does not make.
+tables = 2 if sys.version_info >= (3, 11) else 0
+assert inside['blocks'] == plain - tables, (inside['blocks'], plain)
 )");
 }
 
