@@ -10,6 +10,8 @@
 #                   sets something, but for those that were looked at
 #                                                (src/torch_bridge/symbols/known_registrations.txt)
 #
+# With MULTIPY_COMPARE_TORCH (scripts/new-torch) the tested ones are compared as well.
+#
 # A difference is a reason to refuse, and all of them are told at once. For
 # multipy's own build; who uses an installed multipy needs the torch of that build.
 include_guard(GLOBAL)
@@ -21,7 +23,7 @@ function(multipy_check_torch)
   string(REGEX MATCH "^[0-9]+\\.[0-9]+" series "${multipy_torch_version}")
   list(JOIN MULTIPY_SUPPORTED_TORCH ".x, " supported)
   string(APPEND supported ".x")
-  if(series IN_LIST MULTIPY_SUPPORTED_TORCH AND multipy_torch_cxx11_abi)
+  if(series IN_LIST MULTIPY_SUPPORTED_TORCH AND multipy_torch_cxx11_abi AND NOT MULTIPY_COMPARE_TORCH)
     return()
   endif()
   set(described "torch ${multipy_torch_version}")
