@@ -57,9 +57,10 @@ function(multipy_choose_python out)
     OUTPUT_VARIABLE executable ERROR_VARIABLE error RESULT_VARIABLE result
     OUTPUT_STRIP_TRAILING_WHITESPACE)
   if(NOT result EQUAL 0 OR NOT executable)
+    _multipy_gone_base("${candidate}" gone)
     string(CONCAT problem
       "asking the chosen Python for its path: ${candidate} (chosen because ${reason}) does not "
-      "run (${result}): ${error}\nPass -DMULTIPY_PYTHON=/path/to/a/working/python.")
+      "run (${result}): ${error}${gone}\nPass -DMULTIPY_PYTHON=/path/to/a/working/python.")
     set(multipy_problem "${problem}" PARENT_SCOPE)
     return()
   endif()
@@ -67,6 +68,23 @@ function(multipy_choose_python out)
     message(STATUS "multipy: Python is ${executable}, because ${reason}")
   endif()
   set(${out} "${executable}" PARENT_SCOPE)
+endfunction()
+
+# <text>: what has happened, if the Python is that of a virtual environment whose base has gone.
+function(_multipy_gone_base python text)
+  set(${text} "" PARENT_SCOPE)
+  cmake_path(GET python PARENT_PATH folder)
+  cmake_path(GET folder PARENT_PATH environment)
+  if(NOT EXISTS "${environment}/pyvenv.cfg")
+    return()
+  endif()
+  file(STRINGS "${environment}/pyvenv.cfg" home REGEX "^home *=")
+  string(REGEX REPLACE "^home *= *" "" home "${home}")
+  if(home AND NOT EXISTS "${home}")
+    string(CONCAT gone "\nIts environment was made of the Python in ${home}, which is not there any more: "
+      "make it anew with another one (python3 -m venv --clear ${environment}).")
+    set(${text} "${gone}" PARENT_SCOPE)
+  endif()
 endfunction()
 
 # multipy_read_facts(<prefix> <python> <script>)

@@ -26,6 +26,11 @@ function(multipy_find_torch python)
     return()
   endif()
 
+  if(torch_others)
+    message(WARNING "multipy: built for torch ${torch_version} in ${torch_root}, which ${python} imports; "
+      "${torch_others} comes later on its path and is not used. Programs must find the same one first: "
+      "compare PYTHONPATH, and `${python} -c 'import torch; print(torch.__file__)'`.")
+  endif()
   if(NOT TARGET multipy::torch)
     _multipy_add_torch_targets()
   endif()
