@@ -5,7 +5,9 @@
 
 #include <atomic>
 #include <chrono>
+#include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
@@ -27,6 +29,11 @@ std::size_t copiesMapped() {
   for (std::string line; std::getline(maps, line);)
     count += line.find("libinterpreter") != std::string::npos;
   return count;
+}
+
+std::size_t runningThreads() {
+  const std::filesystem::directory_iterator tasks("/proc/self/task");
+  return std::distance(begin(tasks), end(tasks));
 }
 
 TEST(Lifetimes, ObjAfterItsSession) {
@@ -173,26 +180,35 @@ def prepare(path):
 }
 
 TEST(Lifetimes, DaemonThreadsOfPythonDoNotCrashTheEnd) {
+  { InterpreterManager first(1); }  // what the process keeps of the first one
   const std::size_t before = copiesMapped();
+  const std::size_t threads = runningThreads();
+  int pipe[2];
+  ASSERT_EQ(::pipe(pipe), 0);
   for (const char* what : {"spin", "sleep"}) {
     InterpreterManager manager(1);
     manager.registerModuleSource("daemons", R"(
-import threading, time
-def spin():
+import os, threading
+def spin(file, begun):
+    begun.set()
     while True: pass
-def sleep():
-    time.sleep(0.7)
-def begin(what):
-    threading.Thread(target=globals()[what], daemon=True).start()
-    time.sleep(0.01)
+def sleep(file, begun):
+    begun.set()
+    os.read(file, 1)
+def begin(what, file):
+    begun = threading.Event()
+    threading.Thread(target=globals()[what], args=(file, begun), daemon=True).start()
+    begun.wait()
 )");
-    manager.acquireOne().global("daemons", "begin")({what});
+    manager.acquireOne().global("daemons", "begin")({what, pipe[0]});
   }
-  std::this_thread::sleep_for(std::chrono::milliseconds(800));  // the sleeper wakes up
   // The one that wanted the GIL has ended and all of it is unloaded; the libraries
   // of the one that slept have stayed.
   const std::size_t left = copiesMapped() - before;
   EXPECT_GT(left, 0u);
+  ::close(pipe[1]);  // the sleeper wakes up, and ends as well
+  while (runningThreads() > threads) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  ::close(pipe[0]);
   {
     InterpreterManager manager(1);
     EXPECT_GE(copiesMapped() - before, 2 * left);
