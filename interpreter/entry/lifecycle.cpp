@@ -72,6 +72,7 @@ void configure(PyConfig& config, bool isolated) {
 
 PyStatus setArguments(PyConfig& config, const std::vector<std::string>& arguments) {
   std::vector<char*> words;
+  words.reserve(arguments.size());
   for (const std::string& argument : arguments)
     words.push_back(const_cast<char*>(argument.c_str()));
   if (words.empty()) return PyStatus_Ok();
