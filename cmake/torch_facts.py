@@ -38,7 +38,7 @@ def machine(file):
 
 def check_machine(library):
     own, its = machine(os.path.realpath(sys.executable)), machine(library)
-    if own is not None and own != its:
+    if None not in (own, its) and own != its:
         sys.exit(f"{library} is for another kind of processor (ELF machine {its}) than {sys.executable} "
                  f"({own}). Install torch with that Python: {sys.executable} -m pip install "
                  "--force-reinstall torch.")
