@@ -52,6 +52,31 @@ def precision(name):
     return torch.get_float32_matmul_precision()
 def asks_precision(): return torch.get_float32_matmul_precision()
 
+def switches(on):
+    """Of torch's switches, those that some versions have."""
+    said = []
+    for name in ("sdp_use_fa3", "sdp_use_fa4", "native_aot_enabled", "native_aot_unconditional_masked"):
+        if hasattr(torch._C, f"_set_{name}") and hasattr(torch._C, f"_get_{name}"):
+            if on is not None: getattr(torch._C, f"_set_{name}")(on)
+            said.append(f"{name} {getattr(torch._C, f'_get_{name}')()}")
+    return said
+
+def join_group():
+    import torch.distributed
+    torch.distributed.init_process_group("gloo", store=torch.distributed.HashStore(), rank=0, world_size=1)
+    return torch.distributed.group.WORLD.group_name
+def leave_group(): torch.distributed.destroy_process_group()
+def knows_group(name):
+    c10d = torch._C._distributed_c10d
+    try:
+        c10d._resolve_process_group(name)
+        knows = True
+    except RuntimeError:
+        knows = False
+    if hasattr(c10d, "_is_process_group_registered"):  # from torch 2.15 on
+        assert c10d._is_process_group_registered(name) == knows, (name, knows)
+    return knows
+
 def thread_numbers():
     """As torch, OpenMP and (where torch has it) MKL say; of this thread and of a new one."""
     def ask():
@@ -201,6 +226,36 @@ TEST_F(InterpreterSettings, EachHasItsDeterministicMode) {
     }
   });
   EXPECT_FALSE(at::globalContext().deterministicAlgorithms());
+}
+
+TEST_F(InterpreterSettings, EachHasItsSwitches) {
+  auto first = manager.allInstances()[0].acquireSession();
+  const auto before = texts(first, "switches", {at::IValue()});
+  auto second = manager.allInstances()[1].acquireSession();
+  for (const bool on : {true, false}) {
+    const auto set = texts(second, "switches", {on});
+    for (const std::string& text : set)
+      EXPECT_TRUE(text.ends_with(on ? " True" : " False")) << text;
+    EXPECT_EQ(texts(first, "switches", {at::IValue()}), before);
+  }
+}
+
+// All have the same name.
+TEST_F(InterpreterSettings, EachHasItsProcessGroups) {
+  auto first = manager.allInstances()[0].acquireSession();
+  auto second = manager.allInstances()[1].acquireSession();
+  const auto run = [](InterpreterSession& I, const char* function,
+                      std::vector<at::IValue> arguments) {
+    return I.global("settings_test", function)(arguments).toIValue();
+  };
+  const at::IValue name = run(first, "join_group", {});
+  EXPECT_TRUE(run(first, "knows_group", {name}).toBool());
+  EXPECT_FALSE(run(second, "knows_group", {name}).toBool());
+  EXPECT_EQ(run(second, "join_group", {}).toStringRef(), name.toStringRef());
+  run(first, "leave_group", {});
+  EXPECT_FALSE(run(first, "knows_group", {name}).toBool());
+  EXPECT_TRUE(run(second, "knows_group", {name}).toBool());
+  run(second, "leave_group", {});
 }
 
 TEST_F(InterpreterSettings, EachHasItsNumberOfThreads) {

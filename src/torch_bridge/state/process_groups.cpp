@@ -37,6 +37,11 @@ class Names {
                 " has already been destroyed.");
     return group;
   }
+  bool has(const std::string& name) const {
+    const base::Lock guard(lock_);
+    const auto found = groups_.find(name);
+    return found != groups_.end() && found->second.lock().defined();
+  }
   void remove(const std::string& name) {
     const base::Lock guard(lock_);
     groups_.erase(name);
@@ -78,6 +83,10 @@ void addProcessGroupRoutes(TorchRoutes& routes) {
     const Names* const names = namesOf(slot);
     Group group = names ? names->find(*name) : torchsOwn(*name);
     return OwnedPointer(group.release());
+  };
+  routes.isProcessGroupRegistered = [](InterpreterId slot, const std::string* name) {
+    const Names* const names = namesOf(slot);
+    return names && names->has(*name);
   };
   routes.unregisterProcessGroup = [](InterpreterId slot, const std::string* name) {
     if (Names* const names = namesOf(slot)) names->remove(*name);

@@ -43,6 +43,11 @@
 #include "torch_bridge/symbols/features/tracebacks.h"
 #include "torch_bridge/symbols/features/tracers.h"
 
+// From torch 2.15 on. A header that gives it another result contradicts this one.
+namespace c10d {
+bool is_process_group_registered(const std::string& name);
+}
+
 namespace multipy::bridge::feature {
 namespace {
 
