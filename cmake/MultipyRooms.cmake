@@ -1,17 +1,18 @@
 # The rooms of the code, and the doors between them.
 #
-#   multipy_add_room(<room> [USES room...] [TORCH] [SOURCES a.cpp...])
+#   multipy_add_room(<room> [USES room...] [TORCH [PRECOMPILED]] [SOURCES a.cpp...])
 #
 # declares the folder that CMakeLists.txt is in as a room, its files and those of its folders
 # that are no rooms of their own. <room> is the folder's path below src/ ("torch_bridge/state").
 # With SOURCES there is a static library multipy_<room> ("multipy_torch_bridge_state"), which
 # links the rooms that it uses; without, the room consists of headers. With TORCH it may include
-# torch's headers, which no other room finds.
+# torch's headers, which no other room finds. With PRECOMPILED these are precompiled: for rooms most
+# of whose files include them (cmake/MultipyPrecompiledHeaders.cmake).
 #
 # What USES does not name, a file of the room may not include, directly: tests/architecture
 # looks at each #include. That two rooms use each other is an error here.
 #
-#   multipy_add_interpreter_room(<room> [USES room...] SOURCES a.cpp...)
+#   multipy_add_interpreter_room(<room> [USES room...] [PRECOMPILED] SOURCES a.cpp...)
 #
 # does the same for the rooms of libinterpreter.so, which are compiled as one library.
 #
@@ -44,7 +45,7 @@ function(multipy_declare_room room torch uses rest)
 endfunction()
 
 function(multipy_add_room room)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "TORCH" "" "USES;SOURCES")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "TORCH;PRECOMPILED" "" "USES;SOURCES")
   multipy_declare_room(${room} "${arg_TORCH}" "${arg_USES}" "${arg_UNPARSED_ARGUMENTS}")
   string(REPLACE "/" "_" target "multipy_${room}")
   if(arg_SOURCES)
@@ -62,11 +63,18 @@ function(multipy_add_room room)
   if(arg_TORCH)
     target_link_libraries(${target} ${scope} multipy_torch_headers)
   endif()
+  if(arg_PRECOMPILED)
+    multipy_precompile(${target} ROOMS)
+  endif()
 endfunction()
 
 function(multipy_add_interpreter_room room)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "USES;SOURCES")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "PRECOMPILED" "" "USES;SOURCES")
   multipy_declare_room(${room} ON "${arg_USES}" "${arg_UNPARSED_ARGUMENTS}")
   target_sources(interpreter_code PRIVATE ${arg_SOURCES})
+  if(NOT arg_PRECOMPILED)
+    set_source_files_properties(${arg_SOURCES} TARGET_DIRECTORY interpreter_code
+      PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
+  endif()
   add_dependencies(rooms interpreter_code)
 endfunction()

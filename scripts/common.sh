@@ -143,6 +143,8 @@ configure() {
     options=(-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
     # The same file compiled from another build folder is the same file.
     export CCACHE_NOHASHDIR=1
+    # What ccache asks for where headers are precompiled.
+    export CCACHE_SLOPPINESS=pch_defines,time_macros
   fi
   say "configuring $folder for $python"
   cmake -S "$root" --preset "$preset" -B "$folder" "-DMULTIPY_PYTHON=$python" "${options[@]}" "$@" >&2
