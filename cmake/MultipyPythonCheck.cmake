@@ -16,9 +16,13 @@ set(MULTIPY_WRAPPED_PYTHON_FUNCTIONS
 # What makes code objects (cpython/code_objects.c): multipy_python_makes_code(<out>).
 # Wrapped where they are: CPython 3.13 warns by this one.
 set(MULTIPY_WRAPPED_PYTHON_FUNCTIONS_OF_SOME _PyErr_WarnExplicitObjectWithContext)
+# Wrapped, by the names that RenameCApi.cmake gives them. (CPython before 3.12 has not the last one.)
+set(MULTIPY_WRAPPED_RENAMED_FUNCTIONS                                # cpython/interrupts.cpp
+  multipyPythonsCheckSignals multipyPythonsMakePendingCalls multipyPythonsMakePendingCallsOf)
 # Replaced, renamed for libpython alone, or called without a public declaration.
 set(_multipy_needed_python_functions
   _PyImport_FindSharedFuncptr PyEval_RestoreThread Py_AddPendingCall
+  PyErr_CheckSignals Py_MakePendingCalls _PyEval_MakePendingCalls
   _Py_GetConfig _Py_DumpTracebackThreads _PyObject_GetDictPtr)
 
 function(multipy_python_makes_code version out)

@@ -7,6 +7,7 @@
 #include "interpreter/common/host_connection.h"
 #include "interpreter/common/no_memory.h"
 #include "interpreter/cpython/import_gates.h"
+#include "interpreter/cpython/interrupts.h"
 #include "interpreter/cpython/real_paths.h"
 #include "interpreter/cpython/source_lines.h"
 #include "interpreter/libc/environment_variables.h"
@@ -130,6 +131,10 @@ PyObject* reportBroken(PyObject*, PyObject* argument) {
   Py_RETURN_NONE;
 }
 
+PyObject* interrupted(PyObject*, PyObject*) {
+  return Reference::borrow(interruptedType()).release();
+}
+
 PyMethodDef methods[] = {
     {"has_fact", hasFact, METH_O, "Whether an interpreter of this process has made it known."},
     {"publish_fact", publishFact, METH_O, "To all interpreters of this process."},
@@ -148,6 +153,7 @@ PyMethodDef methods[] = {
      "Whether this thread runs what C++ initialises once."},
     {"initializer_waited_for", initializerWaitedFor, METH_O,
      "The thread that runs the initialiser which a thread waits for, or None."},
+    {"interrupted", interrupted, METH_NOARGS, "The type multipy.Interrupted."},
     {"report_broken", reportBroken, METH_O, "This interpreter is of no use any more, and why."},
     {"run_on_owner", runOnOwner, METH_O,
      "Calls it in the thread that started this interpreter and will end it."},

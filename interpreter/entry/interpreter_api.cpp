@@ -8,8 +8,10 @@
 #include "interpreter/common/host_connection.h"
 #include "interpreter/common/python_version.h"
 #include "interpreter/common/reference.h"
+#include "interpreter/cpython/call_threads.h"
 #include "interpreter/cpython/gil_priority.h"
 #include "interpreter/cpython/gil_state.h"
+#include "interpreter/cpython/interrupts.h"
 #include "interpreter/cpython/stacks.h"
 #include "interpreter/entry/lifecycle.h"
 #include "interpreter/libc/exit_functions.h"
@@ -48,6 +50,14 @@ void discardThreadState(void* given) {
   PyThreadState_Clear(state);
   forgetItsThread(state);
   PyThreadState_Delete(state);
+}
+
+bool interrupt(void* state) { return interruptThread(static_cast<PyThreadState*>(state)); }
+bool takeInterruptBack(void* mine) {
+  return takeInterruptBackFrom(static_cast<PyThreadState*>(mine));
+}
+bool interruptIsPending(void* state) {
+  return interruptIsPendingIn(static_cast<PyThreadState*>(state));
 }
 
 NewReference newReference(BorrowedReference object) {
@@ -89,11 +99,17 @@ constexpr InterpreterApi::WithoutGil withoutGil = {
     .gilIsFree = gilIsFree,
     .acquireWithPriority = acquireWithPriority,
     .releaseWithPriority = giveUpGilWithPriority,
+    .setCall = setCallOfThread,
+    .wakeStartedBy = wakeThreadsOf,
 };
 
 constexpr InterpreterApi::WithGil withGil = {
     .collectStacks = guarded<collectStacks>,
     .discardThreadState = discardThreadState,
+    .interrupt = interrupt,
+    .takeInterruptBack = takeInterruptBack,
+    .interruptIsPending = interruptIsPending,
+    .interruptStartedBy = interruptThreadsOf,
     .newReference = newReference,
     .giveUp = giveUp,
     .global = guarded<globalObject>,

@@ -31,6 +31,7 @@
 #include "base/never_destroyed.h"
 #include "interpreter/common/host_connection.h"
 #include "interpreter/common/python_version.h"
+#include "interpreter/cpython/call_threads.h"
 #include "interpreter/cpython/import_gates.h"
 
 namespace {
@@ -108,7 +109,7 @@ struct Start {
   void* (*run)(void*);
   void* argument;
   StartedThreads* counter;
-  std::uint64_t import;  // that of the starting thread
+  std::uint64_t import, call;  // those of the starting thread
 };
 
 void* runInInterpreter(void* given) {
@@ -116,6 +117,7 @@ void* runInInterpreter(void* given) {
   const InInterpreter inside(*start->counter);
   const multipy::WithinImport same(start->import);
   isPythons = start->counter == &startedByPython();
+  const multipy::StartedInCall started(start->call);
   return start->run(start->argument);
 }
 
@@ -126,6 +128,7 @@ class StateInInterpreter : public std::thread::_State {
   void _M_run() override {
     const InInterpreter inside(startedByLibraries());
     const multipy::WithinImport same(import_);
+    const multipy::StartedInCall started(call_);
     inner_->_M_run();
     inner_.reset();  // what it holds may be private libraries' as well
   }
@@ -133,6 +136,7 @@ class StateInInterpreter : public std::thread::_State {
  private:
   std::thread::_State_ptr inner_;
   const std::uint64_t import_ = multipy::importToken();
+  const std::uint64_t call_ = multipy::callOfThread();
 };
 
 }  // namespace
@@ -144,7 +148,8 @@ extern "C" int __real_pthread_create(pthread_t*, const pthread_attr_t*, void* (*
 
 static int create(StartedThreads& counter, pthread_t* thread, const pthread_attr_t* attributes,
                   void* (*run)(void*), void* argument) try {
-  auto start = std::make_unique<Start>(Start{run, argument, &counter, multipy::importToken()});
+  auto start = std::make_unique<Start>(
+      Start{run, argument, &counter, multipy::importToken(), multipy::callOfThread()});
   counter.starting();
   const int error = __real_pthread_create(thread, attributes, runInInterpreter, start.get());
   if (error == 0)

@@ -89,6 +89,57 @@ class RegisteredPackages:
         return ModuleSpec(name, None, is_package=True)  # a namespace package
 
 
+_OWN_PACKAGE_DOC = """What the program's C++ library multipy has for Python code.
+
+Interrupted    raised in a call that the program interrupts; a BaseException
+"""
+
+
+class _OwnPackage:
+    """Finder of `multipy`, in which Python code finds what concerns it of multipy: Interrupted.
+
+    That is added to the package as it is installed or registered. Where there is none, a module
+    with that alone stands for it.
+    """
+
+    NAME = "multipy"
+
+    @classmethod
+    def find_spec(cls, name, path=None, target=None):
+        if name != cls.NAME:
+            return None
+        for finder in sys.meta_path:
+            if finder is cls or not hasattr(finder, "find_spec"):
+                continue
+            spec = finder.find_spec(name, path, target)
+            if spec is None:
+                continue
+            if spec.loader is None:  # folders of that name alone, or modules registered below it
+                spec.loader = cls
+            elif hasattr(spec.loader, "exec_module"):
+                spec.loader = _LoaderOnce(spec.loader, cls)
+            return spec
+        return ModuleSpec(name, cls)
+
+    @staticmethod
+    def create_module(spec):
+        return None
+
+    @classmethod
+    def exec_module(cls, module):
+        module.__doc__ = _OWN_PACKAGE_DOC
+        cls.complete(module)
+
+    @classmethod
+    def execute(cls, loader, module):
+        loader.exec_module(module)
+        cls.complete(module)
+
+    @staticmethod
+    def complete(module):
+        module.Interrupted = _multipy_host.interrupted()
+
+
 class _OnFirstImport:
     """Finder of one module, which `execute(loader, module)` is to execute the first time."""
 
@@ -306,6 +357,7 @@ def start(extra_paths):
     gates.watch("torch", _TorchImport)
     sys.meta_path = _MetaPath(
         (
+            _OwnPackage,
             RegisteredModules,
             _OnFirstImport("threading", _execute_threading),
             _OnFirstImport("torch", _execute_torch),
@@ -313,6 +365,8 @@ def start(extra_paths):
             RegisteredPackages,
         )
     )
+    if _OwnPackage.NAME in sys.modules:  # by a .pth file of the environment
+        _OwnPackage.complete(sys.modules[_OwnPackage.NAME])
     sys.path.extend(extra_paths)
     # Whole lines of several interpreters stay whole, and none is lost when the
     # program ends without destroying its interpreters.

@@ -71,6 +71,11 @@ struct HostServices {
   InterpreterId (*current)();
   void (*setCurrent)(InterpreterId slot);
 
+  // --- waking a blocking system call (process/wake_signal.h)
+  /// The calling thread, for wake(). Valid until it ends.
+  const void* (*thisThread)();
+  void (*wake)(const void* thread);
+
   // --- the thread that started this interpreter and will end it
   /// Runs `task` there and waits for it; call it without this interpreter's GIL. In the
   /// child of a fork, which has no such thread, in the calling one. False, and why in

@@ -145,6 +145,14 @@ struct InterpreterApi::WithoutGil {
   /// longer one, and shall not wait for it. One such call at a time.
   void (*acquireWithPriority)(void* threadState);
   void (*releaseWithPriority)();
+
+  // --- threads that Python code of a call has started (interpreter/cpython/call_threads.h)
+  /// The calling thread's Python code belongs to that call from now on, and so do threads that it
+  /// starts; 0: to none. Returns the one of before. No cost to speak of.
+  std::uint64_t (*setCall)(std::uint64_t call);
+  /// Ends the blocking system calls that the threads started by that call are in. Repeat it, as
+  /// process/wake_signal.h says.
+  void (*wakeStartedBy)(std::uint64_t call);
 };
 
 struct InterpreterApi::WithGil {
@@ -152,6 +160,20 @@ struct InterpreterApi::WithGil {
   void (*collectStacks)(std::vector<runtime::ThreadStack>* out);
   /// Clears and frees the state of a thread that has ended.
   void (*discardThreadState)(void* threadState);
+
+  // --- interrupts (interpreter/cpython/interrupts.h)
+  /// multipy.Interrupted is pending in the thread that has this state: raised at its next bytecode,
+  /// or where a blocking call of it has been woken (process/wake_signal.h). Any thread; the state's
+  /// own is in a call whose end it makes known with the GIL, so that no later call is hit. A
+  /// second time it does nothing, unless the first one has been raised. False: out of memory.
+  bool (*interrupt)(void* threadState);
+  /// By the thread itself, at the end of its call: true if one is pending, which will never be
+  /// raised then. False: none has been asked for, or Python code has seen it.
+  bool (*takeInterruptBack)(void* threadState);
+  bool (*interruptIsPending)(void* threadState);
+  /// The same as interrupt() for all threads that Python code of that call has started and that
+  /// run; not for the call's own. How many there are.
+  std::size_t (*interruptStartedBy)(std::uint64_t call);
 
   // --- references
   NewReference (*newReference)(BorrowedReference);
@@ -189,7 +211,7 @@ struct InterpreterApi::WithGil {
   bool (*argumentNames)(BorrowedReference callable, std::vector<std::string>* out, Failure&);
 };
 
-inline constexpr uint32_t kInterpreterApiVersion = 10;
+inline constexpr uint32_t kInterpreterApiVersion = 11;
 inline constexpr const char* kInterpreterApiSymbol = "multipy_interpreter_api";
 using GetInterpreterApi = const InterpreterApi* (*)();
 

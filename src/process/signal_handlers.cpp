@@ -276,6 +276,13 @@ int changeSignalAction(InterpreterId slot, int number, const struct sigaction* a
   return 0;
 }
 
+bool isProgramsHandler(int number, void (*handler)(int)) noexcept {
+  struct sigaction now {};
+  if (::sigaction(number, nullptr, &now) != 0) return false;
+  const Handler called = isOurs(now) ? programs.handler(number) : now.sa_sigaction;
+  return reinterpret_cast<void*>(called) == reinterpret_cast<void*>(handler);
+}
+
 bool forgetSignalActions(InterpreterId slot) noexcept {
   Actions* own = actionsOf(slot);
   if (!own || isChild()) return true;

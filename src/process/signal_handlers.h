@@ -37,6 +37,10 @@ namespace multipy::process {
 int changeSignalAction(InterpreterId slot, int number, const struct sigaction* action,
                        struct sigaction* old) noexcept;
 
+/// Does `handler`, which the program has set for that signal, run when it comes? By itself, or
+/// called by ours beside interpreters' handlers.
+bool isProgramsHandler(int number, void (*handler)(int)) noexcept;
+
 /// At an interpreter's end: takes all of its wishes back. False if one of its handlers is
 /// still running after a moment; its code must not be unloaded then.
 bool forgetSignalActions(InterpreterId slot) noexcept;

@@ -29,6 +29,7 @@
 #include "process/ownership.h"
 #include "process/signal_handlers.h"
 #include "process/string_pool.h"
+#include "process/wake_signal.h"
 #include "runtime/interpreter/fork_hold.h"
 #include "torch_bridge/python_binding.h"
 #include "torch_bridge/tensors/future_link.h"
@@ -96,6 +97,9 @@ int eachObject(void* context, int (*use)(dl_phdr_info*, std::size_t, void*), voi
 InterpreterId current() { return process::Ownership::instance().current(); }
 
 void setCurrent(InterpreterId slot) { process::Ownership::setCurrent(slot); }
+
+const void* thisThread() { return &process::WakeableThread::ofThisThread(); }
+void wake(const void* thread) { static_cast<const process::WakeableThread*>(thread)->wake(); }
 
 bool runOnOwner(void* context, void (*task)(void*), void* argument, std::string& error) {
   if (process::inForkedChild()) {
@@ -259,6 +263,8 @@ HostBinding::HostBinding(loader::PrivateSpace& space, std::shared_ptr<const Modu
   services_.eachObject = eachObject;
   services_.current = current;
   services_.setCurrent = setCurrent;
+  services_.thisThread = thisThread;
+  services_.wake = wake;
   services_.runOnOwner = runOnOwner;
   services_.postToOwner = postToOwner;
   services_.reportBroken = reportBroken;

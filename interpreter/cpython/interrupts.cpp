@@ -1,0 +1,94 @@
+#include "interpreter/cpython/interrupts.h"
+
+#include "interpreter/common/reference.h"
+#include "interpreter/cpython/async_exceptions.h"
+
+// CPython's own, and ours that stand in for them in CPython (cmake/RenameCApi.cmake).
+extern "C" int __real_multipyPythonsCheckSignals();
+extern "C" int __real_multipyPythonsMakePendingCalls();
+extern "C" int __real_multipyPythonsMakePendingCallsOf(PyThreadState* mine);
+extern "C" int __wrap_multipyPythonsCheckSignals();
+extern "C" int __wrap_multipyPythonsMakePendingCalls();
+extern "C" int __wrap_multipyPythonsMakePendingCallsOf(PyThreadState* mine);
+
+namespace multipy {
+namespace {
+
+constexpr const char* kDescription =
+    "The call that this code belongs to has been interrupted by the program.\n\n"
+    "A BaseException, so that `except Exception` does not keep the call from ending.";
+
+constinit PyObject* interruptedMade = nullptr;  // ends with this library
+
+// As CPython raises it between two instructions. -1 with the exception, as both functions fail.
+int raiseAsyncException() {
+  PyThreadState* const mine = attachedThreadState();
+  if (!mine || !multipyAsyncException(mine)) [[likely]]
+    return 0;
+  if (PyErr_Occurred()) return 0;  // which that would replace; the next instruction is soon
+  const auto exception = Reference::take(multipyTakeAsyncException(mine));
+  PyErr_SetNone(exception.get());
+  return -1;
+}
+
+}  // namespace
+
+PyObject* interruptedType() {
+  if (!interruptedMade)
+    interruptedMade = PyErr_NewExceptionWithDoc("multipy.Interrupted", kDescription,
+                                                PyExc_BaseException, nullptr);
+  return interruptedMade;
+}
+
+bool interruptThread(PyThreadState* state) {
+  PyObject* const exception = interruptedType();
+  if (!exception) {
+    PyErr_Clear();
+    return false;
+  }
+  if (multipyAsyncException(state) != exception) multipySetAsyncException(state, exception);
+  return true;
+}
+
+bool interruptIsPendingIn(PyThreadState* state) {
+  return interruptedMade && multipyAsyncException(state) == interruptedMade;
+}
+
+bool takeInterruptBackFrom(PyThreadState* mine) {
+  if (!interruptIsPendingIn(mine)) [[likely]]
+    return false;
+  const auto takenBack = Reference::take(multipyTakeAsyncException(mine));
+  return true;
+}
+
+}  // namespace multipy
+
+// --- what CPython calls
+
+extern "C" int __wrap_multipyPythonsCheckSignals() {
+  const int result = __real_multipyPythonsCheckSignals();
+  return result != 0 ? result : multipy::raiseAsyncException();
+}
+
+extern "C" int __wrap_multipyPythonsMakePendingCalls() {
+  const int result = __real_multipyPythonsMakePendingCalls();
+  return result != 0 ? result : multipy::raiseAsyncException();
+}
+
+#if MULTIPY_PYTHON_MAKES_PENDING_CALLS_OF
+extern "C" int __wrap_multipyPythonsMakePendingCallsOf(PyThreadState* mine) {
+  const int result = __real_multipyPythonsMakePendingCallsOf(mine);
+  return result != 0 ? result : multipy::raiseAsyncException();
+}
+#endif
+
+// --- what private libraries call
+
+extern "C" int PyErr_CheckSignals() { return __wrap_multipyPythonsCheckSignals(); }
+extern "C" int Py_MakePendingCalls() { return __wrap_multipyPythonsMakePendingCalls(); }
+#if MULTIPY_PYTHON_MAKES_PENDING_CALLS_OF
+extern "C" __attribute__((visibility("default"))) int _PyEval_MakePendingCalls(
+    PyThreadState* mine) {
+  return __wrap_multipyPythonsMakePendingCallsOf(mine);
+}
+#endif

@@ -1,0 +1,34 @@
+// Interrupting one thread: multipy.Interrupted is raised in it, and in no other.
+//
+// It is an asynchronous exception of CPython's, which raises it between two instructions. In a
+// blocking call there are none. There the thread is woken by a signal (src/process/wake_signal.h):
+// the system call ends with EINTR, and CPython asks whether it shall go on, by PyErr_CheckSignals
+// in most places and by Py_MakePendingCalls where it waits for a lock. CPython answers for signals,
+// in the main thread; ours answer for the calling thread's asynchronous exception, too (CPython
+// 3.15's does so itself). They are what CPython and private libraries call by these names.
+//
+// What is out of reach: code that comes to neither of the two. C code that computes, or that goes
+// on after EINTR without a question; and code that waits with pthread_cond_wait(), as a wait for
+// the GIL does, which no signal ends.
+//
+// Python code may swallow it, as any exception: by `except BaseException`, and CPython itself does
+// in __del__() and other callbacks, whose errors it prints. It can be asked for again then.
+//
+// Threads: all functions with the GIL.
+#pragma once
+
+#include "interpreter/common/python_version.h"
+
+namespace multipy {
+
+/// multipy.Interrupted, a BaseException; made at the first call. Borrowed; null with an exception.
+PyObject* interruptedType();
+
+/// It is pending in that thread from now on. Takes the place of another asynchronous exception.
+/// False, without an exception: out of memory.
+bool interruptThread(PyThreadState* state);
+/// By the thread itself: one that is pending is not raised any more. False: none is.
+bool takeInterruptBackFrom(PyThreadState* mine);
+bool interruptIsPendingIn(PyThreadState* state);
+
+}  // namespace multipy
