@@ -19,6 +19,7 @@ constexpr const char* kDescription =
     "A BaseException, so that `except Exception` does not keep the call from ending.";
 
 constinit PyObject* interruptedMade = nullptr;  // ends with this library
+constinit PyThreadState* notNow = nullptr;      // has put interrupts off
 
 // As CPython raises it between two instructions. -1 with the exception, as both functions fail.
 int raiseAsyncException() {
@@ -40,7 +41,11 @@ PyObject* interruptedType() {
   return interruptedMade;
 }
 
+void putInterruptsOff() { notNow = attachedThreadState(); }
+void allowInterrupts() { notNow = nullptr; }
+
 bool interruptThread(PyThreadState* state) {
+  if (state == notNow) return false;
   PyObject* const exception = interruptedType();
   if (!exception) {
     PyErr_Clear();

@@ -25,8 +25,12 @@ namespace multipy {
 PyObject* interruptedType();
 
 /// It is pending in that thread from now on. Takes the place of another asynchronous exception.
-/// False, without an exception: out of memory.
+/// False, without an exception: not now, since the thread has put it off, or out of memory.
 bool interruptThread(PyThreadState* state);
+/// The calling thread does what cannot be done a second time, as torch's import is: it is not
+/// interrupted meanwhile. One thread of the interpreter at a time.
+void putInterruptsOff();
+void allowInterrupts();
 /// By the thread itself: one that is pending is not raised any more. False: none is.
 bool takeInterruptBackFrom(PyThreadState* mine);
 bool interruptIsPendingIn(PyThreadState* state);

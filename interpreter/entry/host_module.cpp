@@ -135,6 +135,16 @@ PyObject* interrupted(PyObject*, PyObject*) {
   return Reference::borrow(interruptedType()).release();
 }
 
+PyObject* putOff(PyObject*, PyObject*) {
+  putInterruptsOff();
+  Py_RETURN_NONE;
+}
+
+PyObject* allow(PyObject*, PyObject*) {
+  allowInterrupts();
+  Py_RETURN_NONE;
+}
+
 PyMethodDef methods[] = {
     {"has_fact", hasFact, METH_O, "Whether an interpreter of this process has made it known."},
     {"publish_fact", publishFact, METH_O, "To all interpreters of this process."},
@@ -153,6 +163,9 @@ PyMethodDef methods[] = {
      "Whether this thread runs what C++ initialises once."},
     {"initializer_waited_for", initializerWaitedFor, METH_O,
      "The thread that runs the initialiser which a thread waits for, or None."},
+    {"put_interrupts_off", putOff, METH_NOARGS,
+     "This thread does what cannot be done a second time, and is not interrupted meanwhile."},
+    {"allow_interrupts", allow, METH_NOARGS, "It has done it."},
     {"interrupted", interrupted, METH_NOARGS, "The type multipy.Interrupted."},
     {"report_broken", reportBroken, METH_O, "This interpreter is of no use any more, and why."},
     {"run_on_owner", runOnOwner, METH_O,

@@ -200,8 +200,9 @@ def _execute_threading(loader, module):
 def _execute_torch(loader, module):
     """Without garbage collections, a tenth of the import's time: it makes a quarter of a
     million objects that stay, and CPython looks through all of them again and again
-    meanwhile. And without the source lines that it looks at and leaves
-    (interpreter/cpython/source_lines.h)."""
+    meanwhile. Without the source lines that it looks at and leaves
+    (interpreter/cpython/source_lines.h). And without interrupts: torch's C++ part is initialised
+    once, so a call whose deadline passes meanwhile would leave the interpreter without torch."""
     # Before torch's code is on the stack: what it initialises may import this again.
     import threading  # noqa: F401
 
@@ -209,8 +210,10 @@ def _execute_torch(loader, module):
     gc.disable()
     RegisteredModules.torch_is_executing = True
     try:
+        _multipy_host.put_interrupts_off()
         loader.exec_module(module)
     finally:
+        _multipy_host.allow_interrupts()
         RegisteredModules.torch_is_executing = False
         _multipy_host.forget_source_lines()
         if was_on:

@@ -165,7 +165,8 @@ struct InterpreterApi::WithGil {
   /// multipy.Interrupted is pending in the thread that has this state: raised at its next bytecode,
   /// or where a blocking call of it has been woken (process/wake_signal.h). Any thread; the state's
   /// own is in a call whose end it makes known with the GIL, so that no later call is hit. A
-  /// second time it does nothing, unless the first one has been raised. False: out of memory.
+  /// second time it does nothing, unless the first one has been raised. False, and nothing done:
+  /// the thread imports torch, which can be done once, or there is no memory; ask again.
   bool (*interrupt)(void* threadState);
   /// By the thread itself, at the end of its call: true if one is pending, which will never be
   /// raised then. False: none has been asked for, or Python code has seen it.

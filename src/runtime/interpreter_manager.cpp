@@ -1,5 +1,6 @@
 #include "multipy/runtime/interpreter_manager.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/parallel_for.h"
@@ -36,17 +37,18 @@ std::shared_ptr<ManagerState> startInterpreters(std::size_t n,
         "InterpreterManager: the number of interpreters is 0, expected at least 1");
   const std::vector<InterpreterOptions> each = optionsOfEach(n, options);
   auto state = std::make_shared<ManagerState>(options, prepareRecipe(options), n);
+  auto& cores = state->places.cores;
   try {
-    base::parallelFor(n, [&](std::size_t i) {
-      state->cores[i] = InterpreterCore::start(state->recipe, each[i]);
-    });
+    base::parallelFor(
+        n, [&](std::size_t i) { cores[i] = InterpreterCore::start(state->recipe, each[i]); });
     for (std::size_t i = 0; i < n; ++i)
-      state->cores[i]->whenBroken([weak = std::weak_ptr(state), i] {
+      cores[i]->whenBroken([weak = std::weak_ptr(state), i] {
         if (const auto manager = weak.lock()) manager->users.setAside(static_cast<int>(i));
       });
   } catch (...) {
-    std::erase(state->cores, nullptr);
-    InterpreterCore::shutDown(state->cores);
+    std::stable_partition(cores.begin(), cores.end(),
+                          [](const auto& core) { return core != nullptr; });
+    state->shutDown();
     throw;
   }
   return state;
@@ -64,18 +66,26 @@ InterpreterManager::InterpreterManager(std::size_t nInterp,
   try {
     instances_.reserve(nInterp);
   } catch (...) {
-    InterpreterCore::shutDown(state_->cores);
+    state_->shutDown();
     throw;
   }
   // From here on the Interpreters' own destructors undo it.
-  for (const auto& core : state_->cores) instances_.push_back(Interpreter(core, state_));
+  for (std::size_t i = 0; i < nInterp; ++i)
+    instances_.push_back(Interpreter(state_->places.cores[i], state_));
   for (Interpreter& interpreter : instances_)
     options.environment->configureInterpreter(&interpreter);
 }
 
-InterpreterManager::~InterpreterManager() { InterpreterCore::shutDown(state_->cores); }
+InterpreterManager::~InterpreterManager() { state_->shutDown(); }
 
 InterpreterSession InterpreterManager::acquireOne() { return SessionState::onAny(state_); }
+
+InterpreterSession InterpreterManager::acquireOne(const CallOptions& options) {
+  return SessionState::onAny(state_, nullptr, &options);
+}
+
+PoolStats InterpreterManager::stats() const { return state_->stats(); }
+PoolHealth InterpreterManager::health() const { return state_->health(); }
 
 void InterpreterManager::debugLimitInterpreters(std::size_t n) {
   state_->users.setResourceLimit(n);

@@ -15,8 +15,9 @@ namespace multipy::runtime {
 // --- the state
 
 InterpreterSession SessionState::onAny(const std::shared_ptr<ManagerState>& manager,
-                                       std::shared_ptr<PackageSource> package) {
-  Reservation reservation(*manager);
+                                       std::shared_ptr<PackageSource> package,
+                                       const CallOptions* options) {
+  Reservation reservation(*manager, options);
   const auto core = reservation.core();
   core->requireOpen("acquire a session");
   auto state = std::make_shared<SessionState>(core, manager, std::move(package));

@@ -3,38 +3,82 @@
 // interpreters do not (their cores refuse everything then).
 #pragma once
 
+#include <chrono>
 #include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "multipy/runtime/interpreter_manager.h"
+#include "multipy/runtime/pool_figures.h"
 #include "runtime/interpreter/gil.h"
 #include "runtime/interpreter/interpreter_core.h"
 #include "runtime/interpreter/interpreter_recipe.h"
+#include "runtime/pool/call_ending.h"
+#include "runtime/pool/call_records.h"
+#include "runtime/pool/call_tallies.h"
+#include "runtime/pool/queued_calls.h"
+#include "runtime/pool/timer.h"
 #include "runtime/scheduling/call_queue.h"
 #include "runtime/scheduling/interpreter_users.h"
 
 namespace multipy::runtime {
 
-struct ManagerState {
-  ManagerState(InterpreterManagerOptions given, InterpreterRecipe prepared, std::size_t n)
-      : options(std::move(given)),
-        recipe(std::move(prepared)),
-        cores(n),
-        users(n),
-        queue(users, cores) {}
+struct ManagerState final : Interpreters, std::enable_shared_from_this<ManagerState> {
+  ManagerState(InterpreterManagerOptions given, InterpreterRecipe prepared, std::size_t n);
+
+  /// What its interpreters are doing. The stack of the longest running call is the one that was
+  /// taken when a call began to wait.
+  PoolFigures figures();
+  PoolStats stats();
+  PoolHealth health();
+  /// Throws what a call or session that was not admitted becomes; `doing` as in "call m.pkl of
+  /// p.pt".
+  [[noreturn]] void throwRefused(const CallQueue::Admission& refused, const std::string& doing);
+  /// Throws what a call becomes that began and was ended; `raised`: what Python raised then.
+  [[noreturn]] void throwEnded(EndReason why, const std::string& doing, const std::string& raised);
+
+  // --- Interpreters (by the timer's thread)
+  void interrupt(CallId id, EndReason reason) noexcept override;
+  bool isUnderWay(CallId id) const noexcept override { return calls.isUnderWay(id); }
+  void giveUp(CallId) noexcept override {}
 
   const InterpreterManagerOptions options;
   const InterpreterRecipe recipe;
-  std::vector<std::shared_ptr<InterpreterCore>> cores;  // not changed once all are up
+  InterpreterPlaces places;
   InterpreterUsers users;
   CallQueue queue;
+  CallRecords calls;
+  CallTallies tallies;
+  Timer timer;
+  CallEnding ending;
+  QueuedCalls queued;
+
+  /// Ends the interpreters, and what watches over calls. By InterpreterManager's destructor, or
+  /// where its constructor fails.
+  void shutDown() noexcept;
+
+ private:
+  std::shared_ptr<InterpreterCore> coreAt(int place);
+  RunningCallFigures describe(const CallUnderWay& call, const InterpreterCore& core) const;
+  void askForStack() noexcept;
+  void takeStack(InterpreterCore& core, CallId id);
+
+  // A call's Python stack, taken a little while ago.
+  struct TakenStack {
+    CallId of = 0;
+    std::string text;
+  };
+  std::atomic<std::int64_t> stackAskedAt_{0};  // of coarseNow(), nanoseconds
+  base::Mutex stackMutex_;
+  TakenStack stack_ MULTIPY_GUARDED_BY(stackMutex_);
 };
 
 /// One interpreter of a manager, counted as in use.
 class Reservation {
  public:
-  explicit Reservation(ManagerState& manager) noexcept
-      : manager_(&manager), where_(manager.queue.joinForSession()) {}
+  /// Waits if `options` are given, and throws as a call with them does.
+  explicit Reservation(ManagerState& manager, const CallOptions* options = nullptr);
   Reservation(Reservation&& other) noexcept
       : manager_(std::exchange(other.manager_, nullptr)), where_(other.where_) {}
   Reservation& operator=(Reservation&&) = delete;
@@ -42,25 +86,36 @@ class Reservation {
     if (manager_) manager_->queue.leaveSession(where_);
   }
 
-  const std::shared_ptr<InterpreterCore>& core() const noexcept { return manager_->cores[where_]; }
+  const std::shared_ptr<InterpreterCore>& core() const noexcept {
+    return manager_->places.cores[where_];
+  }
 
  private:
   ManagerState* manager_;
-  int where_;
+  std::size_t where_ = 0;
 };
 
 /// The same for one call, which waits for it if all are busy.
 class Turn {
  public:
-  Turn(ManagerState& manager, const CallCost& cost) noexcept
-      : manager_(manager), admission_(manager.queue.enter(cost)) {}
+  /// QueueFullError; with options DeadlineExceededError and CancelledError too. `model`: for them.
+  Turn(ManagerState& manager, const CallCost& cost, const std::string& model,
+       const CallOptions* options = nullptr)
+      : manager_(manager), admission_(manager.queue.enter(cost, options)) {
+    if (admission_.refused != CallQueue::Refusal::None) [[unlikely]]
+      manager.throwRefused(admission_, "call " + model);
+    if (admission_.waited.count() != 0) [[unlikely]]
+      manager.tallies.queueTime.add(admission_.waited);
+  }
   Turn(const Turn&) = delete;
   Turn& operator=(const Turn&) = delete;
   ~Turn() { manager_.queue.leave(admission_); }
 
   const std::shared_ptr<InterpreterCore>& core() const noexcept {
-    return manager_.cores[admission_.where];
+    return manager_.places.cores[static_cast<std::size_t>(admission_.where)];
   }
+  int place() const noexcept { return admission_.where; }
+  bool alone() const noexcept { return admission_.share == Share::Alone; }
   Entered::Priority priority() const noexcept {
     return admission_.share == Share::Priority ? Entered::Priority::High
                                                : Entered::Priority::Normal;

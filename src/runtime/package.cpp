@@ -14,9 +14,15 @@ Package::Package(std::shared_ptr<PackageSource> source,
                  std::shared_ptr<ManagerState> manager) noexcept
     : source_(std::move(source)), manager_(std::move(manager)) {}
 
-InterpreterSession Package::acquireSession() const {
+InterpreterSession Package::acquireSession() const { return acquireSession(nullptr); }
+
+InterpreterSession Package::acquireSession(const CallOptions& options) const {
+  return acquireSession(&options);
+}
+
+InterpreterSession Package::acquireSession(const CallOptions* options) const {
   constexpr const char* kDoing = "open a package in an interpreter";
-  InterpreterSession session = SessionState::onAny(manager_, source_);
+  InterpreterSession session = SessionState::onAny(manager_, source_, options);
   const auto& state = SessionState::of(&session, kDoing);
   const Entered inside(*state->core, kDoing);
   NewReference importer = inside.python().newReference(source_->importer(inside));

@@ -28,6 +28,20 @@ InterpreterSession ReplicatedObj::acquireSession(const Interpreter* onThisInterp
   return session;
 }
 
+InterpreterSession ReplicatedObj::acquireSession(const CallOptions& options) const {
+  ReplicatedState& replicated = state();
+  InterpreterSession session =
+      SessionState::onAny(replicated.manager, replicated.package, &options);
+  session.self = session.fromMovable(*this);
+  return session;
+}
+
+at::IValue ReplicatedObj::call(at::ArrayRef<at::IValue> args, const CallOptions& options,
+                               const std::unordered_map<std::string, at::IValue>& kwargs) const {
+  const KeywordArguments named(kwargs);
+  return state().call(nullptr, args, named.data(), named.size(), &options);
+}
+
 at::IValue ReplicatedObj::operator()(at::ArrayRef<at::IValue> args) const {
   return state().call(nullptr, args, nullptr, 0);
 }

@@ -15,6 +15,7 @@
 #include "runtime/interpreter/object_table.h"
 #include "runtime/manager_state.h"
 #include "runtime/packages/package_source.h"
+#include "runtime/pool/queued_calls.h"
 #include "runtime/scheduling/call_cost.h"
 #include "runtime/session_state.h"
 
@@ -22,7 +23,7 @@ namespace multipy::runtime {
 
 struct ReplicatedState {
   ReplicatedState(std::shared_ptr<ManagerState> of, std::shared_ptr<PackageSource> from)
-      : manager(std::move(of)), package(std::move(from)) {}
+      : manager(std::move(of)), package(std::move(from)), name(keptName("a ReplicatedObj")) {}
 
   /// Pickles an Obj of `session`, with the classes of `package` if not null.
   /// Throws HandleError if the Obj is not of that session.
@@ -45,7 +46,12 @@ struct ReplicatedState {
   /// that the queue gives, perhaps after waiting for one. Where that turns out to be broken
   /// (InterpreterCore::isBroken) as the object is brought there, another one is asked for.
   at::IValue call(const char* method, at::ArrayRef<at::IValue> args, const KeywordArgument* named,
-                  std::size_t nNamed);
+                  std::size_t nNamed, const CallOptions* options = nullptr);
+
+  /// Has a thread of the manager's make the call, or throws what ReplicatedObj::callThen() does.
+  void start(std::shared_ptr<QueuedCall> call);
+  /// Throws what a call becomes that was in line for that thread.
+  [[noreturn]] void refuse(QueuedCall::Refusal why);
 
   std::string_view wantedBy() const noexcept {
     return package ? std::string_view(package->name()) : std::string_view();
@@ -56,11 +62,12 @@ struct ReplicatedState {
   std::variant<Pickled, PackagedPickle> origin;  // not changed once made
   ObjectTable objects;
   CallCost cost;
+  const std::string* name;  // what errors and figures call it; never freed
 
  private:
   /// Null if this interpreter has turned out to be of no use: nothing has been called yet, so
-  /// one of the `others`, if there are any, can do it.
-  BorrowedReference objectUnlessBroken(const Entered& inside, std::size_t others);
+  /// another one can do it, if fewer than there are have been `tried`, this one included.
+  BorrowedReference objectUnlessBroken(const Entered& inside, std::size_t tried);
   at::IValue callIn(const Entered& inside, BorrowedReference object, const char* method,
                     at::ArrayRef<at::IValue> args, const KeywordArgument* named,
                     std::size_t nNamed);

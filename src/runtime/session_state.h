@@ -17,9 +17,11 @@ struct SessionState {
                std::shared_ptr<PackageSource> ofPackage) noexcept
       : core(std::move(ofCore)), manager(std::move(ofManager)), package(std::move(ofPackage)) {}
 
-  /// A session on an interpreter of the manager, which the manager chooses.
+  /// A session on an interpreter of the manager, which the manager chooses; with `options` once
+  /// one is free.
   static InterpreterSession onAny(const std::shared_ptr<ManagerState>& manager,
-                                  std::shared_ptr<PackageSource> package = nullptr);
+                                  std::shared_ptr<PackageSource> package = nullptr,
+                                  const CallOptions* options = nullptr);
   /// A session on a given one; `manager` is null for a stand-alone interpreter.
   static InterpreterSession on(std::shared_ptr<InterpreterCore> core,
                                std::shared_ptr<ManagerState> manager,

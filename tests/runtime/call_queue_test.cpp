@@ -267,7 +267,9 @@ TEST(CallQueuesPlaces, ACheapCallIsLetInBesideAnExpensiveOneThatCameSecond) {
   const std::vector<std::shared_ptr<InterpreterCore>> cores = InterpreterCore::live();
   ASSERT_EQ(cores.size(), 1u);
   InterpreterUsers users(1);
-  multipy::runtime::CallQueue queue(users, cores);
+  InterpreterPlaces places(1);
+  places.cores = cores;
+  multipy::runtime::CallQueue queue(users, places, {});
   CallCost expensive, cheap;
   expensive.took(std::chrono::milliseconds(5));
   cheap.took(std::chrono::microseconds(50));

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <set>
 #include <thread>
 #include <vector>
@@ -156,6 +157,86 @@ TEST(InterpreterUsers, CountsUsersOfWhatIsSetAside) {
   users.free(where);
   EXPECT_EQ(users.users(where), 0u);
   EXPECT_THROW(users.free(where), InvalidArgument);
+}
+
+TEST(InterpreterUsers, AClosedPlaceKeepsItsUsersAndGetsNone) {
+  InterpreterUsers users(2);
+  ASSERT_TRUE(users.join(0));
+  EXPECT_FALSE(users.close(0)) << "it has a user";
+  EXPECT_TRUE(users.isClosed(0));
+  EXPECT_EQ(users.users(0), 1u);
+  EXPECT_FALSE(users.join(0));
+  EXPECT_EQ(users.users(0), 1u);
+  for (int i = 0; i < 4; ++i) EXPECT_EQ(users.acquire(), 1);
+  EXPECT_EQ(users.counts().open, 1u);
+  EXPECT_EQ(users.counts().busy, 1u);
+  for (int i = 0; i < 4; ++i) users.free(1);
+  EXPECT_TRUE(users.close(1));
+  EXPECT_EQ(users.acquireFree(), -1);
+  EXPECT_EQ(users.acquire(), -1) << "there is none left";
+  EXPECT_EQ(users.counts().open, 0u);
+}
+
+TEST(InterpreterUsers, TellsWhenAClosedPlaceHasLostItsLastUser) {
+  InterpreterUsers users(2);
+  int told = 0;
+  users.whenDrained([&] { ++told; });
+  users.join(0);
+  users.join(0);
+  users.free(0);
+  EXPECT_EQ(told, 0) << "it is open";
+  users.join(0);
+  users.close(0);
+  users.free(0);
+  EXPECT_EQ(told, 0) << "one is left";
+  users.free(0);
+  EXPECT_EQ(told, 1);
+  users.open(0);
+  EXPECT_EQ(users.users(0), 0u);
+  ASSERT_TRUE(users.join(0));
+  users.free(0);
+  EXPECT_EQ(told, 1);
+}
+
+TEST(InterpreterUsers, APlaceThatIsOpenedIsGivenOut) {
+  InterpreterUsers users(1, 3);
+  EXPECT_EQ(users.limit(), 1u);
+  EXPECT_EQ(users.acquire(), 0);
+  EXPECT_EQ(users.acquireFree(), -1);
+  users.open(2);
+  EXPECT_EQ(users.limit(), 3u);
+  EXPECT_EQ(users.acquire(), 2);
+  EXPECT_TRUE(users.isClosed(1));
+  EXPECT_EQ(users.counts().open, 2u);
+}
+
+TEST(InterpreterUsers, WhatIsSetAsideIsStillGivenIfAllOthersAreClosed) {
+  InterpreterUsers users(2);
+  users.setAside(0);
+  users.close(1);
+  EXPECT_EQ(users.acquireFree(), 0);
+}
+
+TEST(InterpreterUsers, NoUserIsLostWhilePlacesOpenAndClose) {
+  InterpreterUsers users(2);
+  std::atomic<bool> done = false;
+  std::jthread closer([&] {
+    for (int i = 0; i < 300; ++i) {
+      users.close(i % 2);
+      std::this_thread::yield();
+      users.open(i % 2);
+    }
+    done = true;
+  });
+  std::vector<std::jthread> threads;
+  for (int t = 0; t < 3; ++t)
+    threads.emplace_back([&] {
+      while (!done)
+        if (const int where = users.acquire(); where >= 0) users.free(where);
+    });
+  threads.clear();
+  closer.join();
+  EXPECT_EQ(users.users(0) + users.users(1), 0u);
 }
 
 }  // namespace

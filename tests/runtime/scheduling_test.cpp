@@ -2,6 +2,7 @@
 // is in line, and whose GIL stays free. Time is an argument, or a clock of this test's own.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -131,7 +132,7 @@ TEST(WaitingLine, GivesInTheOrderOfArrival) {
   line.giveFirst(3);
   EXPECT_EQ(a.given, 3);
   EXPECT_EQ(line.first(), &b);
-  line.removeFirst();
+  line.remove(*line.first());
   EXPECT_EQ(b.given, -1);
   line.giveFirst(1);
   EXPECT_EQ(c.given, 1);
@@ -139,6 +140,40 @@ TEST(WaitingLine, GivesInTheOrderOfArrival) {
   Waiter d;
   line.add(d);
   EXPECT_EQ(line.first(), &d) << "an empty line is one like a new one";
+}
+
+TEST(WaitingLine, PutsTheMoreImportantBeforeTheOthersAndBehindTheirLike) {
+  WaitingLine line;
+  Waiter low(CallPriority::Low), normal(CallPriority::Normal), high(CallPriority::High),
+      later(CallPriority::High), last(CallPriority::Normal);
+  for (Waiter* each : {&low, &normal, &high, &later, &last}) line.add(*each);
+  EXPECT_EQ(line.size(), 5u);
+  EXPECT_EQ(line.size(CallPriority::High), 2u);
+  for (Waiter* each : {&high, &later, &normal, &last, &low}) {
+    EXPECT_EQ(line.first(), each);
+    line.giveFirst(0);
+  }
+  EXPECT_EQ(line.size(), 0u);
+  EXPECT_EQ(line.size(CallPriority::Normal), 0u);
+}
+
+TEST(WaitingLine, CanBeLeftFromEveryPlaceInIt) {
+  for (int leaves = 0; leaves < 3; ++leaves) {
+    WaitingLine line;
+    std::array<Waiter, 3> waiters;
+    for (Waiter& each : waiters) line.add(each);
+    line.remove(waiters[static_cast<std::size_t>(leaves)]);
+    for (int i = 0; i < 3; ++i) {
+      if (i == leaves) continue;
+      ASSERT_EQ(line.first(), &waiters[static_cast<std::size_t>(i)]) << leaves;
+      line.remove(*line.first());
+    }
+    EXPECT_EQ(line.first(), nullptr);
+    EXPECT_EQ(line.size(), 0u);
+    Waiter another;
+    line.add(another);
+    EXPECT_EQ(line.first(), &another);
+  }
 }
 
 TEST(WaitingLine, CallsTheFirstOnlyWhereItDoesNotLookByItself) {
@@ -156,7 +191,7 @@ TEST(WaitingLine, CallsTheFirstOnlyWhereItDoesNotLookByItself) {
   a.called = false;
   line.callFirst();
   EXPECT_FALSE(a.called) << "it has been called and looks";
-  line.removeFirst();
+  line.remove(*line.first());
   line.callFirst();
   EXPECT_TRUE(b.called) << "of that nothing is known";
 }

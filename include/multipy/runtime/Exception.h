@@ -16,6 +16,8 @@
 #include <utility>
 #include <vector>
 
+#include "multipy/runtime/pool_figures.h"
+
 namespace multipy::runtime {
 
 /// Root of everything that multipy throws.
@@ -106,6 +108,47 @@ class ConversionError : public Error {
 class HandleError : public Error {
  public:
   using Error::Error;
+};
+
+/// A call or a session that was not had, or a call that was ended early; what() has the figures of
+/// the pool at that moment.
+class CallEndedError : public Error {
+ public:
+  CallEndedError(const std::string& what, PoolFigures figures)
+      : Error(what), figures_(std::move(figures)) {}
+  const PoolFigures& figures() const noexcept { return figures_; }  // of its manager
+
+ private:
+  PoolFigures figures_;
+};
+
+/// As many calls wait in line as PoolOptions allows: this one has not been made.
+class QueueFullError : public CallEndedError {
+ public:
+  using CallEndedError::CallEndedError;
+};
+
+/// Its deadline (CallOptions) has passed: in line, or while it ran, as hasBegun() says.
+class DeadlineExceededError : public CallEndedError {
+ public:
+  DeadlineExceededError(const std::string& what, PoolFigures figures, bool hasBegun)
+      : CallEndedError(what, std::move(figures)), hasBegun_(hasBegun) {}
+  /// Whether the call had begun, so that some of it may have been done.
+  bool hasBegun() const noexcept { return hasBegun_; }
+
+ private:
+  bool hasBegun_;
+};
+
+/// A stop was requested of it (CallOptions), or it was interrupted by hand.
+class CancelledError : public CallEndedError {
+ public:
+  CancelledError(const std::string& what, PoolFigures figures, bool hasBegun)
+      : CallEndedError(what, std::move(figures)), hasBegun_(hasBegun) {}
+  bool hasBegun() const noexcept { return hasBegun_; }  // as DeadlineExceededError's
+
+ private:
+  bool hasBegun_;
 };
 
 /// A Python exception, carried to C++. The interpreter and the session it came

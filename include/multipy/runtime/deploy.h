@@ -14,6 +14,9 @@
 #include <torch/csrc/jit/serialization/import.h>
 
 #include "multipy/runtime/Exception.h"
+#include "multipy/runtime/awaited_call.h"
+#include "multipy/runtime/call_options.h"
+#include "multipy/runtime/call_outcome.h"
 #include "multipy/runtime/environment.h"
 #include "multipy/runtime/interpreter.h"
 #include "multipy/runtime/interpreter_manager.h"
@@ -25,6 +28,9 @@
 #include "multipy/runtime/obj.h"
 #include "multipy/runtime/package.h"
 #include "multipy/runtime/path_environment.h"
+#include "multipy/runtime/pool_figures.h"
+#include "multipy/runtime/pool_options.h"
+#include "multipy/runtime/pool_stats.h"
 #include "multipy/runtime/python_environment.h"
 #include "multipy/runtime/python_method_wrapper.h"
 #include "multipy/runtime/replicated_obj.h"

@@ -36,6 +36,8 @@
 #include "multipy/runtime/interpreter_options.h"
 #include "multipy/runtime/noop_environment.h"
 #include "multipy/runtime/package.h"
+#include "multipy/runtime/pool_options.h"
+#include "multipy/runtime/pool_stats.h"
 #include "multipy/runtime/replicated_obj.h"
 
 namespace caffe2::serialize {
@@ -66,6 +68,7 @@ struct InterpreterManagerOptions {  // what can be said of a manager's interpret
   /// ... and what is different in each: called once per interpreter (0 ... n-1), by the
   /// thread that constructs the manager. What it throws ends that constructor.
   std::function<void(std::size_t index, InterpreterOptions& options)> adjust;
+  PoolOptions pool;  // what happens under load
 };
 
 class InterpreterManager {
@@ -77,11 +80,20 @@ class InterpreterManager {
   InterpreterManager& operator=(const InterpreterManager&) = delete;
   ~InterpreterManager();
 
-  /// A session on the interpreter that the LoadBalancer picks.
+  /// A session on the interpreter that the LoadBalancer picks. It does not wait.
   InterpreterSession acquireOne();
+  /// A session on an interpreter that no call or session uses, for which it waits in line as a call
+  /// does: QueueFullError, DeadlineExceededError, CancelledError. What is done through the session
+  /// is not subject to the options.
+  InterpreterSession acquireOne(const CallOptions& options);
 
   /// All interpreters, to prepare or ask each: `for (auto& i : m.allInstances())`.
   at::ArrayRef<Interpreter> allInstances() const noexcept { return instances_; }
+
+  /// What the interpreters have done and are doing. It waits for no GIL.
+  PoolStats stats() const;
+  /// Whether calls can be made now, and what is not as it should be.
+  PoolHealth health() const;
 
   /// From now on the LoadBalancer picks among the first n only. InvalidArgument
   /// if n is 0 or more than there are.

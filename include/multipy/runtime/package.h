@@ -49,6 +49,8 @@ class Package {
 
   /// A session on some interpreter, with this package's PackageImporter as `self`.
   InterpreterSession acquireSession() const;
+  /// The same as InterpreterManager::acquireOne() does it with options.
+  InterpreterSession acquireSession(const CallOptions& options) const;
 
   /// Makes an Obj of `session` available to all interpreters; classes defined in
   /// this package are found through it. HandleError if it is not that session's.
@@ -56,6 +58,7 @@ class Package {
 
  private:
   friend class InterpreterManager;
+  InterpreterSession acquireSession(const CallOptions* options) const;
   Package(std::shared_ptr<PackageSource> source, std::shared_ptr<ManagerState> manager) noexcept;
 
   std::shared_ptr<PackageSource> source_;

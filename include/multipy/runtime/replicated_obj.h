@@ -19,18 +19,28 @@
 //
 // Threads: every member from any thread.
 //
+// CallOptions give a call a deadline, a stop token and a priority; call_options.h says what
+// they do.
+//
 // Errors: HandleError after the manager has gone; InvalidArgument for an empty
 // ReplicatedObj; PythonException (ModuleNotFoundError for an extern module that
-// is not installed) from loading and calling; ConversionError.
+// is not installed) from loading and calling; ConversionError;
+// QueueFullError where PoolOptions bounds the line; DeadlineExceededError and CancelledError
+// for a call with options.
 #pragma once
 
 #include <ATen/core/ivalue.h>
 
+#include <functional>
+#include <future>
 #include <memory>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "multipy/runtime/awaited_call.h"
+#include "multipy/runtime/call_options.h"
+#include "multipy/runtime/call_outcome.h"
 #include "multipy/runtime/interpreter_session.h"
 
 namespace multipy::runtime {
@@ -46,14 +56,42 @@ class ReplicatedObj {
   /// A session with the object as `self`: on the given interpreter (of any
   /// manager, or stand-alone), else on one that the LoadBalancer picks.
   InterpreterSession acquireSession(const Interpreter* onThisInterpreter = nullptr) const;
+  /// The same as InterpreterManager::acquireOne() does it with options.
+  InterpreterSession acquireSession(const CallOptions& options) const;
 
   /// Calls the object on some interpreter.
   at::IValue operator()(at::ArrayRef<at::IValue> args) const;
+  /// The same, within the limits of `options`.
+  [[nodiscard]] at::IValue call(
+      at::ArrayRef<at::IValue> args, const CallOptions& options,
+      const std::unordered_map<std::string, at::IValue>& kwargs = {}) const;
   [[nodiscard]] at::IValue callKwargs(
       const std::vector<at::IValue>& args,
       const std::unordered_map<std::string, at::IValue>& kwargs) const;  // with named ones
   [[nodiscard]] at::IValue callKwargs(
       const std::unordered_map<std::string, at::IValue>& kwargs) const;  // with named ones
+
+  // --- calls that no thread of the program waits for: threads of the manager's make them, as many
+  // as there are interpreters; the others are in line by their priority. Thrown at once, and
+  // nothing comes later: HandleError, QueueFullError, DeadlineExceededError and CancelledError for
+  // what has passed already, EnvironmentError where no thread is to be had. A call that has not
+  // begun when its manager is destroyed comes to a HandleError.
+
+  /// The result comes into the future.
+  [[nodiscard]] std::future<at::IValue> callAsync(
+      std::vector<at::IValue> args, const CallOptions& options = {},
+      std::unordered_map<std::string, at::IValue> kwargs = {}) const;
+  /// `then` is called once, with the outcome: by a thread of the manager's when the call has ended;
+  /// if it did not begin, by the thread that watches deadlines, that has requested the stop, or
+  /// that destroys the manager. It may do all that a program may, further calls too, but destroy
+  /// the manager; while it works its thread makes no other call. It must not throw (std::terminate,
+  /// as with std::stop_callback).
+  void callThen(std::vector<at::IValue> args, std::function<void(CallOutcome)> then,
+                const CallOptions& options = {},
+                std::unordered_map<std::string, at::IValue> kwargs = {}) const;
+  /// For coroutines, see AwaitedCall.
+  AwaitedCall awaitCall(std::vector<at::IValue> args, const CallOptions& options = {},
+                        std::unordered_map<std::string, at::IValue> kwargs = {}) const;
 
   /// Python's hasattr(), on some interpreter.
   [[nodiscard]] bool hasattr(const char* name) const;

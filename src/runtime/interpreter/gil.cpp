@@ -29,9 +29,8 @@ Entered::Entered(InterpreterCore& core, GatePassed)
 
 void Entered::takeGil(Priority priority) {
   // Before another GIL is touched: this may throw, and takes none itself.
-  void* state = nullptr;
   try {
-    state = core_.threadState();
+    state_ = core_.threadState();
   } catch (...) {
     core_.endOperation();
     throw;
@@ -42,9 +41,9 @@ void Entered::takeGil(Priority priority) {
     suspended_ = outer;
   }
   if (priority == Priority::High) [[unlikely]]
-    core_.api().acquireWithPriority(state);
+    core_.api().acquireWithPriority(state_);
   else
-    core_.api().acquire(state);
+    core_.api().acquire(state_);
   priority_ = priority;
   Ownership::setCurrent(core_.slot());
   tookGil_ = true;

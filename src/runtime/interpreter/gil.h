@@ -45,6 +45,9 @@ class Entered {
   /// What can be done with Python's objects, until something is entered within this.
   const InterpreterApi::WithGil& python() const noexcept { return core_.python(); }
 
+  /// The calling thread's PyThreadState there.
+  void* threadState() const noexcept { return state_ ? state_ : core_.api().threadState(); }
+
   /// Is the calling thread inside, with the GIL held or given up for another?
   static bool inside(const InterpreterCore& core) noexcept;
 
@@ -55,6 +58,7 @@ class Entered {
   Entered* const outer_;                  // the one that this thread was in before
   const InterpreterId outerSlot_;         // what Ownership said before
   InterpreterCore* suspended_ = nullptr;  // whose GIL was given up for ours
+  void* state_ = nullptr;                 // if it took the GIL
   bool tookGil_ = false;
   Priority priority_ = Priority::Normal;
 };

@@ -23,13 +23,16 @@ class CallCost {
   /// Zero: not known yet.
   Duration expected() const noexcept { return Duration(expected_.load(std::memory_order_relaxed)); }
 
-  /// Shall this call be timed? As long as nothing is known, and of long ones each; of
-  /// short ones, of which reading the clock would be a good part, one in many.
-  bool timesNext() const noexcept {
+  /// Of how many calls this one is to be timed for; 0: not timed. As long as nothing is known, and
+  /// of long ones, each; of short ones, of which reading the clock would be a good part, one in
+  /// many.
+  unsigned timesNext() const noexcept {
     constexpr std::uint32_t kLong = 1000;  // microseconds
+    constexpr unsigned kMany = 128;
     static constinit thread_local unsigned calls = 0;
     const std::uint32_t expected = expected_.load(std::memory_order_relaxed);
-    return expected == 0 || expected >= kLong || ++calls % 128 == 0;
+    if (expected == 0 || expected >= kLong) return 1;
+    return ++calls % kMany == 0 ? kMany : 0;
   }
 
   void took(std::chrono::nanoseconds time) noexcept {

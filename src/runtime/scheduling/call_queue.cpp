@@ -32,18 +32,21 @@ int spareCores(std::size_t interpreters) {
 
 }  // namespace
 
-CallQueue::CallQueue(InterpreterUsers& users, const Cores& cores)
+CallQueue::CallQueue(InterpreterUsers& users, InterpreterPlaces& places, const QueueBounds& bounds)
     : users_(users),
-      cores_(cores),
-      costs_(cores.size()),
-      sessions_(std::make_unique<Sessions[]>(cores.size())),
-      spareCores_(spareCores(cores.size())),
-      turns_(cores.size(), spareCores_) {}
+      places_(places),
+      bounds_(bounds),
+      costs_(places.cores.size()),
+      sessions_(std::make_unique<Sessions[]>(places.cores.size())),
+      spareCores_(spareCores(users.limit())),
+      turns_(places.cores.size(), spareCores_) {}
 
 // --- waiting
 
-CallQueue::Admission CallQueue::anywhere() noexcept {
-  return {.where = users_.acquire(), .share = Share::Beside};
+std::optional<CallQueue::Admission> CallQueue::anywhere() noexcept {
+  const int where = users_.acquire();
+  if (where < 0) return std::nullopt;
+  return Admission{.where = where, .share = Share::Beside};
 }
 
 std::optional<CallQueue::Admission> CallQueue::takeFree() noexcept {
@@ -51,16 +54,37 @@ std::optional<CallQueue::Admission> CallQueue::takeFree() noexcept {
   return free >= 0 ? std::optional(Admission{free}) : std::nullopt;
 }
 
-CallQueue::Admission CallQueue::wait(const CallCost& cost) noexcept {
-  // Called by code that runs in an interpreter: those before it in line may wait for
-  // that very code.
-  if (process::Ownership::entered() != InterpreterId::none()) return anywhere();
-  if (process::inForkedChild()) return anywhere();  // which is refused on entering
-  static constinit std::atomic<std::size_t> calls{0};
-  Seeker seeker{cost, Clock::now(), FreeGilLooks<>(calls.fetch_add(1, std::memory_order_relaxed))};
-  if (const auto found = lookAround(seeker)) return *found;
+CallQueue::Refusal CallQueue::Seeker::refusalBy(Clock::time_point now) const noexcept {
+  if (!options) return Refusal::None;
+  if (options->stop.stop_requested()) return Refusal::Stopped;
+  return now >= deadline() ? Refusal::DeadlinePassed : Refusal::None;
+}
 
-  Waiter me;
+CallQueue::Admission CallQueue::wait(const CallCost& cost, const CallOptions* options) noexcept {
+  // Called by code that runs in an interpreter: those before it in line may wait for
+  // that very code. Or in a forked child: it is refused on entering.
+  if (process::Ownership::entered() != InterpreterId::none() || process::inForkedChild())
+    if (const auto found = anywhere()) return *found;
+  static constinit std::atomic<std::size_t> calls{0};
+  Seeker seeker{cost, options, Clock::now(),
+                FreeGilLooks<>(calls.fetch_add(1, std::memory_order_relaxed))};
+  if (const Refusal refused = seeker.refusalBy(seeker.since); refused != Refusal::None)
+    return {.refused = refused};
+  if (const auto found = lookAround(seeker)) return *found;
+  if (whenOneWaits_) whenOneWaits_();
+  return waitInLine(seeker);
+}
+
+CallQueue::Admission CallQueue::waitInLine(Seeker& seeker) noexcept {
+  const CallOptions none;
+  const CallOptions& options = seeker.options ? *seeker.options : none;
+  Waiter me(options.priority);
+  // Ends before the waiter and after the lock: its destructor waits for a call that wants the lock.
+  const std::stop_callback onStop(options.stop, [&]() noexcept {
+    const base::Lock lock(mutex_);
+    me.stopped = true;
+    me.wakeUp.notifyOne();
+  });
   const base::Lock lock(mutex_);
   // Counted first, then looked: who leaves an interpreter does it the other way round.
   waiting_.fetch_add(1);
@@ -68,32 +92,51 @@ CallQueue::Admission CallQueue::wait(const CallCost& cost) noexcept {
     waiting_.fetch_sub(1);
     return *free;
   }
+  if (lineIsFull(me.priority)) {
+    waiting_.fetch_sub(1);
+    return {.refused = Refusal::QueueFull};
+  }
   line_.add(me);
 
   std::optional<Admission> admission;
   while (!admission) {
     if (me.given >= 0)
       admission = Admission{me.given};
+    else if (const Refusal refused = seeker.refusalBy(Clock::now()); refused != Refusal::None)
+      admission = Admission{.refused = refused};
     else if (line_.first() == &me)
       admission = waitAsFirst(me, seeker);
+    else if (seeker.hasDeadline())
+      me.wakeUp.waitUntil(mutex_, seeker.deadline());
     else
       me.wakeUp.wait(mutex_);
   }
-  if (me.given < 0) {
-    line_.removeFirst();
-    waiting_.fetch_sub(1);
-  }
-  turns_.given(admission->where, Clock::now());
+  if (me.given < 0) leaveLine(me);
+  if (admission->refused == Refusal::None) turns_.given(admission->where, Clock::now());
   line_.tellFirst();
+  admission->waited = Clock::now() - seeker.since;
   return *admission;
 }
 
-/// Gives the lock up meanwhile. Nothing: it has been given one.
+bool CallQueue::lineIsFull(CallPriority priority) const {
+  return line_.size() >= bounds_.all ||
+         line_.size(priority) >= bounds_.of[static_cast<std::size_t>(priority)];
+}
+
+void CallQueue::leaveLine(Waiter& me) noexcept {
+  line_.remove(me);
+  waiting_.fetch_sub(1);
+  // Woken since an interpreter is free, which it may have left to others.
+  if (me.called) line_.callFirst();
+}
+
+/// Gives the lock up meanwhile. Nothing: it has been given one, is not the first any more, or shall
+/// wait no longer.
 std::optional<CallQueue::Admission> CallQueue::waitAsFirst(Waiter& me, Seeker& seeker) noexcept {
   auto sleep = kShortestSleep;
   auto since = Clock::now();
   std::size_t freedBefore = freed_;
-  while (me.given < 0) {
+  while (me.given < 0 && line_.first() == &me && !me.stopped) {
     line_.firstIsAwake(true);
     const bool called = std::exchange(me.called, false);
     mutex_.unlock();
@@ -111,14 +154,16 @@ std::optional<CallQueue::Admission> CallQueue::waitAsFirst(Waiter& me, Seeker& s
     if (found) return found;
     if (const auto free = takeFree()) return free;
     const auto now = Clock::now();
+    if (now >= seeker.deadline()) break;
     if (freed_ != freedBefore) {
       freedBefore = freed_;
       since = now;
-    } else if (now - since > costs_.patience(users_.limit())) {
-      return anywhere();
+    } else if (seeker.mayJoinAny() && now - since > costs_.patience(users_.limit())) {
+      if (const auto anyOne = anywhere()) return anyOne;
     }
+    if (line_.first() != &me) break;
     line_.firstIsAwake(false);
-    me.wakeUp.waitUntil(mutex_, Clock::now() + sleep);
+    me.wakeUp.waitUntil(mutex_, std::min(now + sleep, seeker.deadline()));
     sleep = std::min(2 * sleep, kLongestSleep);
   }
   return std::nullopt;
@@ -140,6 +185,8 @@ std::optional<CallQueue::Admission> CallQueue::spinForOne(const Waiter& me) noex
 
 std::optional<CallQueue::Admission> CallQueue::lookAround(Seeker& seeker) noexcept {
   if (const auto free = takeFree()) return free;
+  if (seeker.options && seeker.options->alone) return std::nullopt;
+  const base::SharedLock lock(places_.mutex);
   if (const auto found = whereOnlyIdleSessionsAre()) return found;
   if (const auto found = withPriority(seeker.cost.expected())) return found;
   std::optional<Admission> found;
@@ -154,7 +201,8 @@ std::optional<CallQueue::Admission> CallQueue::whereOnlyIdleSessionsAre() noexce
   for (std::size_t i = 0; i < users_.limit(); ++i) {
     const int where = static_cast<int>(i);
     const std::size_t sessions = sessions_[i].open.load(std::memory_order_relaxed);
-    if (sessions == 0 || cores_[i]->operationsInside() != 0) continue;
+    const InterpreterCore* const core = places_.cores[i].get();
+    if (sessions == 0 || !core || core->operationsInside() != 0) continue;
     if (users_.joinIf(where, sessions)) return Admission{where};
   }
   return std::nullopt;
@@ -164,8 +212,8 @@ std::optional<CallQueue::Admission> CallQueue::withPriority(CallCost::Duration c
   for (std::size_t i = 0; i < users_.limit(); ++i) {
     const int where = static_cast<int>(i);
     if (users_.isSetAside(where) || !costs_.claimPriority(where, cost)) continue;
-    users_.join(where);
-    return Admission{.where = where, .share = Share::Priority};
+    if (users_.join(where)) return Admission{.where = where, .share = Share::Priority};
+    costs_.end(where, Share::Priority, cost);
   }
   return std::nullopt;
 }
@@ -174,10 +222,10 @@ std::optional<CallQueue::Admission> CallQueue::withPriority(CallCost::Duration c
 std::optional<CallQueue::Admission> CallQueue::whereGilStaysFree(Seeker& seeker) noexcept {
   std::optional<Admission> found;
   const auto callsInsideWithGilFree = [&](int where) -> std::uint64_t {
-    InterpreterCore& core = *cores_[static_cast<std::size_t>(where)];
-    const Visit visit(core);
-    const bool isFree = visit && !users_.isSetAside(where) && core.api().gilIsFree();
-    return isFree ? core.operationsInside() - 1 : 0;
+    InterpreterCore* const core = places_.cores[static_cast<std::size_t>(where)].get();
+    if (!core || users_.isClosed(where) || users_.isSetAside(where)) return 0;
+    const Visit visit(*core);
+    return visit && core->api().gilIsFree() ? core->operationsInside() - 1 : 0;
   };
   const auto oneIsFree = [&] {
     found = takeFree();
@@ -186,7 +234,7 @@ std::optional<CallQueue::Admission> CallQueue::whereGilStaysFree(Seeker& seeker)
   const auto join = [&](int where) {
     const auto waited = Clock::now() - seeker.since;
     if (!costs_.mayJoin(where, seeker.cost.expected(), waited)) return false;
-    users_.join(where);
+    if (!users_.join(where)) return false;
     found = Admission{.where = where, .share = Share::Beside};
     return true;
   };
@@ -202,10 +250,19 @@ void CallQueue::leave(Admission admission) noexcept {
         admission.share == Share::Priority ? CallCost::kLeast : admission.expected);
 }
 
-int CallQueue::joinForSession() noexcept {
-  const int where = users_.acquire();
-  sessions_[where].open.fetch_add(1, std::memory_order_relaxed);
-  return where;
+CallQueue::Admission CallQueue::joinForSession(const CallOptions* options) noexcept {
+  static constinit const CallCost unknown;
+  std::optional<Admission> admission;
+  if (!options) admission = anywhere();
+  if (!admission) {
+    CallOptions alone = options ? *options : CallOptions();
+    alone.alone = true;
+    admission = takeFree();
+    if (!admission) admission = wait(unknown, &alone);
+  }
+  if (admission->refused == Refusal::None)
+    sessions_[admission->where].open.fetch_add(1, std::memory_order_relaxed);
+  return *admission;
 }
 
 void CallQueue::leaveSession(int where) noexcept {
@@ -226,7 +283,19 @@ void CallQueue::leave(int where, CallCost::Duration took) noexcept {
 
 /// There is one to give it to, and no other user is inside.
 bool CallQueue::mayBeGiven(int where) const {
-  return line_.first() && users_.users(where) == 1 && !users_.isSetAside(where);
+  return line_.first() && users_.users(where) == 1 && !users_.isSetAside(where) &&
+         !users_.isClosed(where);
+}
+
+std::array<std::size_t, kCallPriorities> CallQueue::waitingByPriority() noexcept {
+  const base::Lock lock(mutex_);
+  return {line_.size(CallPriority::Low), line_.size(CallPriority::Normal),
+          line_.size(CallPriority::High)};
+}
+
+void CallQueue::interpreterHasCome() noexcept {
+  const base::Lock lock(mutex_);
+  line_.callFirst();
 }
 
 void CallQueue::leaveToNext(int where, CallCost::Duration took) noexcept {

@@ -1,5 +1,6 @@
 #include "runtime/scheduling/interpreter_users.h"
 
+#include <algorithm>
 #include <string>
 
 #include "multipy/runtime/Exception.h"
@@ -24,8 +25,10 @@ std::size_t checkedSize(std::size_t n) {
 
 }  // namespace
 
-InterpreterUsers::InterpreterUsers(std::size_t n)
-    : size_(checkedSize(n)), limit_(n), users_(std::make_unique<Users[]>(n)) {}
+InterpreterUsers::InterpreterUsers(std::size_t n, std::size_t places)
+    : size_(std::max(checkedSize(n), places)), limit_(n), users_(std::make_unique<Users[]>(size_)) {
+  for (std::size_t i = n; i < size_; ++i) users_[i].count.store(kClosed);
+}
 
 void InterpreterUsers::setResourceLimit(std::size_t n) {
   if (n == 0 || n > size_)
@@ -72,33 +75,46 @@ int InterpreterUsers::acquire() noexcept {
     }
     if (++where >= limit) where = 0;
   }
-  users_[least].count.fetch_add(1);
+  if (fewest >= kClosed) return -1;
+  if (!tryJoin(users_[least])) return acquire();  // closed since
   lastUsed = least;
   return static_cast<int>(least);
 }
 
 void InterpreterUsers::setAside(int where) {
-  checked(where);
+  Users& users = checked(where);
   const base::Lock lock(mutex_);
-  std::size_t inUse = 0;
-  for (std::size_t i = 0; i < limit(); ++i) inUse += users_[i].count.load() < kAside;
-  if (users_[where].count.load() >= kAside) return;
-  if (inUse > 1) {
-    users_[where].count.fetch_add(kAside);
-    return;
-  }
-  // It is the last one: none is better than another.
+  users.count.fetch_or(kAside);
+  keepOneInUse();
+}
+
+/// If all that are open are set aside, none is better than another.
+void InterpreterUsers::keepOneInUse() {
   for (std::size_t i = 0; i < size_; ++i)
-    if (users_[i].count.load() >= kAside) users_[i].count.fetch_sub(kAside);
+    if (users_[i].count.load() < kAside) return;
+  for (std::size_t i = 0; i < size_; ++i) users_[i].count.fetch_and(~kAside);
 }
 
 bool InterpreterUsers::isSetAside(int where) const {
-  return checked(where).count.load(std::memory_order_relaxed) >= kAside;
+  return checked(where).count.load(std::memory_order_relaxed) & kAside;
 }
 
-void InterpreterUsers::join(int where) {
-  checked(where).count.fetch_add(1);
+bool InterpreterUsers::tryJoin(Users& users) noexcept {
+  if (users.count.fetch_add(1) < kClosed) [[likely]]
+    return true;
+  left(users.count.fetch_sub(1));
+  return false;
+}
+
+void InterpreterUsers::left(std::uint64_t before) noexcept {
+  if (before > kClosed && before % kAside == 1 && drained_) [[unlikely]]
+    drained_();
+}
+
+bool InterpreterUsers::join(int where) {
+  if (!tryJoin(checked(where))) return false;
   lastUsed = static_cast<std::size_t>(where);
+  return true;
 }
 
 bool InterpreterUsers::joinIf(int where, std::size_t users) {
@@ -117,8 +133,9 @@ InterpreterUsers::Users& InterpreterUsers::checked(int where) const {
 
 void InterpreterUsers::free(int where) {
   Users& users = checked(where);
-  if (users.count.fetch_sub(1) % kAside != 0) [[likely]]
-    return;
+  const std::uint64_t before = users.count.fetch_sub(1);
+  if (before % kAside != 0) [[likely]]
+    return left(before);
   users.count.fetch_add(1);
   throw InvalidArgument("LoadBalancer: interpreter " + std::to_string(where) +
                         " is freed but has no user; free() must be called once for each acquire()");
@@ -126,6 +143,37 @@ void InterpreterUsers::free(int where) {
 
 std::size_t InterpreterUsers::users(int where) const {
   return checked(where).count.load(std::memory_order_relaxed) % kAside;
+}
+
+bool InterpreterUsers::close(int where) {
+  Users& users = checked(where);
+  const base::Lock lock(mutex_);
+  const bool hasNone = users.count.fetch_or(kClosed) % kAside == 0;
+  keepOneInUse();
+  return hasNone;
+}
+
+void InterpreterUsers::open(int where) {
+  checked(where).count.fetch_and(~(kClosed | kAside));
+  const std::size_t least = static_cast<std::size_t>(where) + 1;
+  std::size_t limit = limit_.load();
+  while (limit < least && !limit_.compare_exchange_weak(limit, least)) {
+  }
+}
+
+bool InterpreterUsers::isClosed(int where) const {
+  return checked(where).count.load(std::memory_order_relaxed) & kClosed;
+}
+
+InterpreterUsers::Counts InterpreterUsers::counts() const noexcept {
+  Counts counts{};
+  for (std::size_t i = 0; i < limit(); ++i) {
+    const std::uint64_t now = users_[i].count.load(std::memory_order_relaxed);
+    if (now & kClosed) continue;
+    ++counts.open;
+    counts.busy += now % kAside != 0;
+  }
+  return counts;
 }
 
 }  // namespace multipy::runtime

@@ -1,44 +1,62 @@
-// The calls that wait for an interpreter, in the order in which they came.
+// The calls that wait for an interpreter: the more important ones first, those of one priority in
+// the order in which they came.
 //
 // The first in line looks around by itself now and then; the others sleep until they are the first
-// or have been given an interpreter.
+// or have been given an interpreter. Each may leave the line at any time.
 //
 // Threads: with the mutex of the CallQueue held, but for Waiter::given, which its own thread may
 // read without.
 #pragma once
 
+#include <array>
 #include <atomic>
+#include <cstddef>
 
 #include "base/mutex.h"
+#include "multipy/runtime/call_options.h"
 
 namespace multipy::runtime {
 
 /// One call. Lives on its thread's stack for as long as it waits.
 struct Waiter {
+  explicit Waiter(CallPriority of = CallPriority::Normal) noexcept : priority(of) {}
+
+  const CallPriority priority;
   base::Condition wakeUp;
   std::atomic<int> given = -1;  // the interpreter that it has been given
   bool called = false;          // woken since an interpreter becomes free
-  Waiter* next = nullptr;       // behind it in line
+  bool stopped = false;         // it shall wait no longer
+  Waiter* before = nullptr;     // its neighbours in line
+  Waiter* behind = nullptr;
 };
 
 class WaitingLine {
  public:
   Waiter* first() const noexcept { return first_; }
+  std::size_t size() const noexcept { return size_; }
+  std::size_t size(CallPriority priority) const noexcept { return sizes_[index(priority)]; }
 
   void add(Waiter& waiter) noexcept {
-    (last_ ? last_->next : first_) = &waiter;
-    last_ = &waiter;
+    Waiter* before = last_;
+    while (before && before->priority < waiter.priority) before = before->before;
+    waiter.before = before;
+    waiter.behind = before ? before->behind : first_;
+    (waiter.before ? waiter.before->behind : first_) = &waiter;
+    (waiter.behind ? waiter.behind->before : last_) = &waiter;
+    if (first_ == &waiter) firstAwake_ = false;
+    count(waiter, 1);
   }
-  void removeFirst() noexcept {
-    first_ = first_->next;
-    if (!first_) last_ = nullptr;
-    firstAwake_ = false;
+  void remove(Waiter& waiter) noexcept {
+    if (first_ == &waiter) firstAwake_ = false;
+    (waiter.before ? waiter.before->behind : first_) = waiter.behind;
+    (waiter.behind ? waiter.behind->before : last_) = waiter.before;
+    count(waiter, -1);
   }
   /// The first one gets interpreter `where`, and is in the line no more.
   void giveFirst(int where) noexcept {
     Waiter& waiter = *first_;
     waiter.given = where;
-    removeFirst();
+    remove(waiter);
     waiter.wakeUp.notifyOne();
   }
   /// It may not know that it is the first.
@@ -56,8 +74,18 @@ class WaitingLine {
   void firstIsAwake(bool awake) noexcept { firstAwake_ = awake; }
 
  private:
+  static std::size_t index(CallPriority priority) noexcept {
+    return static_cast<std::size_t>(priority);
+  }
+  void count(const Waiter& waiter, int more) noexcept {
+    size_ += static_cast<std::size_t>(more);
+    sizes_[index(waiter.priority)] += static_cast<std::size_t>(more);
+  }
+
   Waiter* first_ = nullptr;
   Waiter* last_ = nullptr;
+  std::size_t size_ = 0;
+  std::array<std::size_t, kCallPriorities> sizes_{};
   bool firstAwake_ = false;
 };
 

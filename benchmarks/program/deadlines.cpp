@@ -1,0 +1,152 @@
+// How late waits end at their deadline, and how soon interrupted calls end.
+//
+//   multipy_deadlines [seconds of each load]
+//
+// A load of Python loops keeps all of the pool's interpreters busy meanwhile, with more threads
+// than there are interpreters. Prints a table in Markdown.
+#include <multipy/runtime/deploy.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+using namespace multipy::runtime;
+using namespace std::chrono_literals;
+using Clock = CallOptions::Clock;
+using Milliseconds = std::chrono::duration<double, std::milli>;
+
+constexpr std::size_t kInterpreters = 2;
+
+constexpr const char* kModule = R"(
+import queue, select, socket, subprocess, threading, time
+
+def compute(n):
+    total = 0
+    for i in range(n): total += i
+    return total
+
+def loop():
+    while True: pass
+
+def sleep(): time.sleep(3600)
+
+def receive():
+    one, other = socket.socketpair()
+    one.recv(1)
+
+def lock():
+    taken = threading.Lock()
+    taken.acquire()
+    taken.acquire()
+
+def get(): queue.Queue().get()
+
+def child(): subprocess.run(['sleep', '3600'])
+
+def numpy_loop():
+    import numpy
+    while True: numpy.ones(64).sum()
+
+def torch_loop():
+    import torch
+    x = torch.ones(64)
+    while True: x = x + 1
+)";
+
+void print(const std::string& what, std::vector<double> times) {
+  if (times.empty()) return;
+  std::sort(times.begin(), times.end());
+  const auto at = [&](double part) {
+    return times[std::min(times.size() - 1, static_cast<std::size_t>(part * double(times.size())))];
+  };
+  std::printf("| %s | %zu | %.2f | %.2f | %.2f |\n", what.c_str(), times.size(), at(0.5), at(0.99),
+              times.back());
+}
+
+double since(Clock::time_point time) { return Milliseconds(Clock::now() - time).count(); }
+
+/// What a plain condition variable does on this machine under the same load.
+std::vector<double> waitsOfACondition(Clock::time_point end) {
+  std::vector<double> late;
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::unique_lock lock(mutex);
+  while (Clock::now() < end) {
+    const auto deadline = Clock::now() + 10ms;
+    while (changed.wait_until(lock, deadline) != std::cv_status::timeout) {
+    }
+    late.push_back(since(deadline));
+  }
+  return late;
+}
+
+std::vector<double> waitsInLine(const ReplicatedObj& call, Clock::time_point end) {
+  std::vector<double> late;
+  while (Clock::now() < end) {
+    CallOptions options;
+    options.deadline = CallOptions::in(10ms);
+    options.alone = true;
+    try {
+      static_cast<void>(call.call({1}, options));
+    } catch (const DeadlineExceededError& error) {
+      if (!error.hasBegun()) late.push_back(since(*options.deadline));
+    }
+  }
+  return late;
+}
+
+/// From the deadline until the call has ended.
+std::vector<double> interrupts(const ReplicatedObj& call, Clock::time_point end) {
+  std::vector<double> times;
+  while (Clock::now() < end) {
+    CallOptions options;
+    options.deadline = CallOptions::in(20ms);
+    try {
+      static_cast<void>(call.call({}, options));
+    } catch (const DeadlineExceededError& error) {
+      if (error.hasBegun()) times.push_back(since(*options.deadline));
+    }
+  }
+  return times;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const auto length =
+      std::chrono::milliseconds(static_cast<int>(1000 * (argc > 1 ? std::atof(argv[1]) : 2.0)));
+  InterpreterManager manager(kInterpreters);
+  manager.registerModuleSource("deadlines", kModule);
+  const auto function = [&](const char* name) {
+    auto session = manager.acquireOne();
+    return manager.createMovable(session.global("deadlines", name), &session);
+  };
+  std::printf("| milliseconds | n | p50 | p99 | most |\n|---|---|---|---|---|\n");
+  {
+    const ReplicatedObj compute = function("compute");
+    std::atomic<bool> done = false;
+    std::vector<std::jthread> load;
+    for (std::size_t i = 0; i < 2 * kInterpreters; ++i)
+      load.emplace_back([&] {
+        while (!done) compute({20'000});
+      });
+    print("a wait in line, past its deadline, under load",
+          waitsInLine(compute, Clock::now() + length));
+    print("a condition variable's, under the same load", waitsOfACondition(Clock::now() + length));
+    done = true;
+  }
+  for (const char* name :
+       {"loop", "sleep", "receive", "lock", "get", "child", "numpy_loop", "torch_loop"})
+    print(std::string("an interrupted call of `") + name + "`, past its deadline",
+          interrupts(function(name), Clock::now() + length));
+  return 0;
+}

@@ -1,0 +1,83 @@
+// What a manager's interpreters have done and are doing: for dashboards, and for whether to send it
+// more.
+//
+//   std::string page = prometheusText(manager.stats());    // GET /metrics
+//   PoolHealth health = manager.health();                  // GET /ready
+//
+// To count costs the calls nothing that was measured: what would take a clock's reading each is
+// sampled.
+//
+// Threads: plain values.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "multipy/runtime/call_options.h"
+#include "multipy/runtime/pool_figures.h"
+
+namespace multipy::runtime {
+
+/// How often something took how long.
+struct DurationHistogram {
+  /// Upper bounds, in seconds; what took longer than the last is in the last count.
+  static constexpr std::array<double, 14> kBounds{
+      0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.01, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 10, 60};
+  std::array<std::uint64_t, kBounds.size() + 1> counts{};  // of each by itself, not cumulative
+  double sum = 0;                                          // seconds
+
+  std::uint64_t total() const noexcept {
+    std::uint64_t all = 0;
+    for (const std::uint64_t count : counts) all += count;
+    return all;
+  }
+};
+
+struct InterpreterStats {
+  int interpreter = 0;      // Interpreter::slot()
+  std::size_t users = 0;    // calls and sessions that have it now
+  std::string whyBroken;    // Interpreter::whyBroken()
+  std::uint64_t calls = 0;  // of ReplicatedObjs, those under way too
+  /// How many of them ended with which Python exception, by its type; the interrupted ones are not
+  /// in it.
+  std::map<std::string, std::uint64_t> errors;
+  std::vector<RunningCallFigures> running;  // calls under way; without stacks
+};
+
+/// Calls that were not made, or were ended early, since the manager was made.
+struct EndedCalls {
+  std::uint64_t queueFull = 0;
+  std::uint64_t deadlineInLine = 0, cancelledInLine = 0;    // before they began
+  std::uint64_t deadlineRunning = 0, cancelledRunning = 0;  // they were interrupted
+};
+
+struct PoolStats {
+  std::vector<InterpreterStats> interpreters;
+  /// In line now, by priority (the index is the CallPriority): threads that wait in a call, and
+  /// calls that no thread waits for.
+  std::array<std::size_t, kCallPriorities> waiting{};
+  EndedCalls ended;
+  /// How long calls were in line; those that found an interpreter at once are in the first count.
+  DurationHistogram queueTime;
+  /// How long the object's own code took. Of calls of less than a millisecond one in 128 is
+  /// measured, and counted 128 times.
+  DurationHistogram runTime;
+};
+
+/// The same in Prometheus' text format, version 0.0.4: multipy_... metrics, each with the label
+/// pool="`pool`".
+std::string prometheusText(const PoolStats& stats, const std::string& pool = "default");
+
+struct PoolHealth {
+  /// Whether calls can be made: not in line for an interpreter that cannot be had.
+  bool ready = true;
+  /// Why not, or what is not as it should be; one sentence each.
+  std::vector<std::string> reasons;
+};
+
+}  // namespace multipy::runtime

@@ -1,0 +1,43 @@
+#include "runtime/interruptible_call.h"
+
+#include <exception>
+
+namespace multipy::runtime {
+
+void InterruptibleCall::watch(const CallOptions& options) {
+  refuseIfOver(options);
+  if (!options.interrupt) return;
+  watched_ = options.deadline || options.stop.stop_possible();
+  if (options.deadline) manager_.ending.endAt(*options.deadline, record_.id(), EndReason::Deadline);
+  if (options.stop.stop_possible()) onStop_.emplace(options.stop, Stop{*this});
+}
+
+void InterruptibleCall::refuseIfOver(const CallOptions& options) const {
+  CallQueue::Admission refused;
+  if (options.stop.stop_requested())
+    refused.refused = CallQueue::Refusal::Stopped;
+  else if (options.deadline && CallOptions::Clock::now() >= *options.deadline)
+    refused.refused = CallQueue::Refusal::DeadlinePassed;
+  else
+    return;
+  manager_.throwRefused(refused, "call " + *name_);
+}
+
+// By the thread that requests the stop.
+void InterruptibleCall::stop() noexcept {
+  try {
+    manager_.ending.endAt(CallOptions::Clock::now(), record_.id(), EndReason::Stopped);
+  } catch (const std::exception&) {
+    // No thread, or no memory, to see to it that it ends: it is asked once.
+    manager_.interrupt(record_.id(), EndReason::Stopped);
+  }
+}
+
+void InterruptibleCall::end() noexcept {
+  onStop_.reset();  // waits for stop()
+  manager_.ending.over(record_.id());
+  if (record_.interrupted() != EndReason::None)
+    inside_.python().takeInterruptBack(inside_.threadState());
+}
+
+}  // namespace multipy::runtime

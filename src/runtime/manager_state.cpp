@@ -1,0 +1,281 @@
+#include "runtime/manager_state.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/keep_forever.h"
+#include "multipy/runtime/Exception.h"
+#include "process/fork_guard.h"
+#include "process/interpreter_threads.h"
+#include "runtime/interpreter/interruption.h"
+
+namespace multipy::runtime {
+namespace {
+
+using namespace std::chrono_literals;
+
+// One manager has as many places as a process may have interpreters.
+constexpr std::size_t kPlaces = InterpreterId::kMost;
+
+// How long an interrupted call may take to end before the reason is looked for elsewhere.
+constexpr auto kGrace = 1s;
+
+// How often a stack is taken for errors while calls wait.
+constexpr std::chrono::nanoseconds kBetweenStacks = 200ms;
+
+QueueBounds boundsOf(const PoolOptions& options) {
+  return {.all = options.mostWaiting, .of = options.mostWaitingOf};
+}
+
+using std::chrono::duration_cast;
+using std::chrono::milliseconds;
+
+std::string textOf(std::chrono::nanoseconds time) {
+  return std::to_string(duration_cast<milliseconds>(time).count()) + " ms";
+}
+
+/// One that the manager has a record of.
+class RecordedCall final : public CallToInterrupt {
+ public:
+  RecordedCall(std::shared_ptr<ManagerState> of, CallId id, EndReason reason)
+      : manager_(std::move(of)), id_(id), reason_(reason) {}
+  std::optional<InterruptTarget> find() const noexcept override {
+    const auto call = manager_->calls.find(id_);
+    if (!call) return std::nullopt;
+    return InterruptTarget{call->threadState, call->wakeable, call->interrupted != EndReason::None};
+  }
+  void interrupted() const noexcept override { manager_->calls.markInterrupted(id_, reason_); }
+
+ private:
+  const std::shared_ptr<ManagerState> manager_;
+  const CallId id_;
+  const EndReason reason_;
+};
+
+}  // namespace
+
+ManagerState::ManagerState(InterpreterManagerOptions given, InterpreterRecipe prepared,
+                           std::size_t n)
+    : options(std::move(given)),
+      recipe(std::move(prepared)),
+      places(kPlaces),
+      users(n, kPlaces),
+      queue(users, places, boundsOf(options.pool)),
+      calls(kPlaces),
+      tallies(kPlaces),
+      ending(timer, *this, kGrace),
+      queued(timer, n, options.pool.mostWaiting, options.pool.mostWaitingOf,
+             [this] { return queue.waiting(); }) {
+  queue.whenOneWaits([this] { askForStack(); });
+}
+
+// Calls that are under way are waited for, and may have deadlines: the timer ends last.
+void ManagerState::shutDown() noexcept {
+  if (process::inForkedChild())  // where threads seem to wait for what would be destroyed
+    return base::keepForever(shared_from_this());
+  {
+    const GilReleased outside;  // its threads may be waiting for the GIL that this one has
+    queued.stop();
+  }
+  std::size_t n = 0;
+  while (n < places.cores.size() && places.cores[n]) ++n;
+  InterpreterCore::shutDown({places.cores.data(), n});
+  const GilReleased outside;
+  timer.stop();
+}
+
+std::shared_ptr<InterpreterCore> ManagerState::coreAt(int place) {
+  const base::SharedLock lock(places.mutex);
+  return places.cores[static_cast<std::size_t>(place)];
+}
+
+// --- figures
+
+PoolFigures ManagerState::figures() {
+  PoolFigures figures;
+  const InterpreterUsers::Counts counts = users.counts();
+  figures.interpreters = counts.open;
+  figures.busy = counts.busy;
+  figures.waiting = queue.waiting() + queued.inLine();
+  const auto call = calls.longest(users.limit());
+  if (!call) return figures;
+  const auto core = coreAt(CallRecords::placeOf(call->id));
+  if (!core) return figures;
+  RunningCallFigures& longest = figures.longest.emplace(describe(*call, *core));
+  const base::Lock lock(stackMutex_);
+  if (stack_.of == call->id) longest.stack = stack_.text;
+  return figures;
+}
+
+RunningCallFigures ManagerState::describe(const CallUnderWay& call,
+                                          const InterpreterCore& core) const {
+  return {.interpreter = core.slot().number(),
+          .model = *call.model,
+          .age = duration_cast<milliseconds>(std::max(coarseNow() - call.begun, 0ns)),
+          .stack = {}};
+}
+
+PoolStats ManagerState::stats() {
+  PoolStats stats;
+  std::uint64_t made = 0;
+  for (int place = 0; place < static_cast<int>(users.limit()); ++place) {
+    const auto core = coreAt(place);
+    if (!core) continue;
+    InterpreterStats& each = stats.interpreters.emplace_back();
+    each.interpreter = core->slot().number();
+    each.users = users.users(place);
+    each.whyBroken = core->whyBroken();
+    each.calls = calls.made(place);
+    each.errors = tallies.errors(place);
+    for (const CallUnderWay& call : calls.underWay(place))
+      each.running.push_back(describe(call, *core));
+    made += each.calls;
+  }
+  stats.waiting = queue.waitingByPriority();
+  const auto queuedNow = queued.inLineByPriority();
+  for (std::size_t i = 0; i < kCallPriorities; ++i) stats.waiting[i] += queuedNow[i];
+  stats.ended = tallies.ended();
+  stats.runTime = tallies.runTime.read();
+  stats.queueTime = tallies.queueTime.read();
+  const std::uint64_t waited = stats.queueTime.total();
+  if (made > waited) stats.queueTime.counts[0] += made - waited;
+  return stats;
+}
+
+PoolHealth ManagerState::health() {
+  PoolHealth health;
+  std::size_t n = 0, broken = 0;
+  for (int place = 0; place < static_cast<int>(users.limit()); ++place) {
+    const auto core = coreAt(place);
+    if (!core || users.isClosed(place)) continue;
+    ++n;
+    if (const std::string why = core->whyBroken(); !why.empty()) {
+      ++broken;
+      health.reasons.push_back("interpreter " + std::to_string(core->slot().number()) +
+                               " is broken: " + why);
+    }
+  }
+  const std::size_t waiting = queue.waiting() + queued.inLine();
+  if (waiting >= options.pool.mostWaiting && waiting > 0)
+    health.reasons.push_back("the line is full: " + std::to_string(waiting) + " calls wait");
+  health.ready = broken < n && waiting < std::max<std::size_t>(options.pool.mostWaiting, 1);
+  return health;
+}
+
+// An error that is thrown at a deadline must not wait for a GIL, so the stack that it may show is
+// asked for when a call begins to wait.
+void ManagerState::askForStack() noexcept {
+  const std::int64_t now = coarseNow().count();
+  std::int64_t before = stackAskedAt_.load(std::memory_order_relaxed);
+  if (before != 0 && now - before < kBetweenStacks.count()) return;
+  if (!stackAskedAt_.compare_exchange_strong(before, now)) return;
+  try {
+    const auto call = calls.longest(users.limit());
+    const auto core = call ? coreAt(CallRecords::placeOf(call->id)) : nullptr;
+    if (!core) return;
+    process::postHousekeeping(core->slot(), [state = shared_from_this(), core, id = call->id] {
+      state->takeStack(*core, id);
+    });
+  } catch (const std::bad_alloc&) {
+    // The error goes without.
+  }
+}
+
+// On the interpreter's housekeeping thread.
+void ManagerState::takeStack(InterpreterCore& core, CallId id) {
+  std::vector<ThreadStack> threads;
+  std::optional<CallUnderWay> call;
+  if (!core.tryBeginOperation()) return;
+  {
+    const Entered inside(core, Entered::GatePassed{});
+    call = calls.find(id);
+    if (!call) return;
+    inside.python().collectStacks(&threads);
+  }
+  std::string text;
+  for (const ThreadStack& thread : threads) {
+    if (thread.thread != call->thread) continue;
+    for (auto frame = thread.frames.rbegin(); frame != thread.frames.rend(); ++frame)
+      text += "  File \"" + frame->file + "\", line " + std::to_string(frame->line) + ", in " +
+              frame->function + "\n";
+  }
+  const base::Lock lock(stackMutex_);
+  stack_ = {id, std::move(text)};
+}
+
+std::string toText(const PoolFigures& figures) {
+  std::string text = std::to_string(figures.interpreters) + " interpreters, " +
+                     std::to_string(figures.busy) + " busy, " + std::to_string(figures.waiting) +
+                     " calls waiting";
+  if (!figures.longest) return text;
+  const RunningCallFigures& call = *figures.longest;
+  text += "; the longest running call: " + call.model + ", for " + textOf(call.age) +
+          " in interpreter " + std::to_string(call.interpreter);
+  if (!call.stack.empty()) text += ", at\n" + call.stack;
+  return text;
+}
+
+// --- errors
+
+void ManagerState::throwRefused(const CallQueue::Admission& refused, const std::string& doing) {
+  PoolFigures now = figures();
+  const std::string end = " (" + toText(now) + ")";
+  const std::string waited = " after " + textOf(refused.waited) + " in line";
+  switch (refused.refused) {
+    case CallQueue::Refusal::QueueFull:
+      tallies.ended(CallTallies::Ending::QueueFull);
+      throw QueueFullError("cannot " + doing +
+                               ": as many calls wait as PoolOptions::mostWaiting allows; call less "
+                               "often, add interpreters, or raise the bound" +
+                               end,
+                           std::move(now));
+    case CallQueue::Refusal::Stopped:
+      tallies.ended(CallTallies::Ending::CancelledInLine);
+      throw CancelledError("cannot " + doing + ": a stop was requested" + waited + end,
+                           std::move(now), false);
+    default:
+      tallies.ended(CallTallies::Ending::DeadlineInLine);
+      throw DeadlineExceededError("cannot " + doing + ": its deadline has passed" + waited + end,
+                                  std::move(now), false);
+  }
+}
+
+void ManagerState::throwEnded(EndReason why, const std::string& doing, const std::string& raised) {
+  PoolFigures now = figures();
+  tallies.ended(why == EndReason::Deadline ? CallTallies::Ending::DeadlineRunning
+                                           : CallTallies::Ending::CancelledRunning);
+  const std::string end =
+      "; it had begun and was interrupted (" + toText(now) + "). It ended with " + raised;
+  if (why == EndReason::Deadline)
+    throw DeadlineExceededError("cannot " + doing + ": its deadline has passed" + end,
+                                std::move(now), true);
+  throw CancelledError(
+      "cannot " + doing +
+          (why == EndReason::Stopped ? ": a stop was requested" : ": it was interrupted by hand") +
+          end,
+      std::move(now), true);
+}
+
+// --- interrupts
+
+void ManagerState::interrupt(CallId id, EndReason reason) noexcept {
+  try {
+    const auto core = coreAt(CallRecords::placeOf(id));
+    if (!core) return;
+    interruptSoon(core, std::make_shared<RecordedCall>(shared_from_this(), id, reason));
+  } catch (const std::bad_alloc&) {
+    // It is asked for again soon.
+  }
+}
+
+// --- reservations
+
+Reservation::Reservation(ManagerState& manager, const CallOptions* options) : manager_(nullptr) {
+  const CallQueue::Admission admission = manager.queue.joinForSession(options);
+  if (admission.refused != CallQueue::Refusal::None)
+    manager.throwRefused(admission, "acquire a session");
+  manager_ = &manager;
+  where_ = static_cast<std::size_t>(admission.where);
+}
+
+}  // namespace multipy::runtime

@@ -1,0 +1,113 @@
+// PoolStats in the text format that Prometheus reads
+// (prometheus.io/docs/instrumenting/exposition_formats).
+#include <algorithm>
+#include <charconv>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "multipy/runtime/pool_stats.h"
+
+namespace multipy::runtime {
+namespace {
+
+std::string number(double value) {
+  char text[32];
+  const auto end = std::to_chars(text, text + sizeof text, value).ptr;
+  return std::string(text, end);
+}
+
+std::string quoted(std::string_view value) {
+  std::string text = "\"";
+  for (const char c : value) {
+    if (c == '\\' || c == '"') text += '\\';
+    text += c == '\n' ? std::string("\\n") : std::string(1, c);
+  }
+  return text + "\"";
+}
+
+class Page {
+ public:
+  explicit Page(std::string_view pool) : pool_("pool=" + quoted(pool)) {}
+
+  void metric(const std::string& name, const char* type, const char* help) {
+    name_ = "multipy_" + name;
+    text_ += "# HELP " + name_ + " " + help + "\n# TYPE " + name_ + " " + type + "\n";
+  }
+  void sample(const std::string& labels, double value, const char* suffix = "") {
+    text_ += name_ + suffix + "{" + pool_ + (labels.empty() ? "" : ",") + labels + "} " +
+             number(value) + "\n";
+  }
+  void histogram(const DurationHistogram& histogram) {
+    std::uint64_t cumulative = 0;
+    for (std::size_t i = 0; i < DurationHistogram::kBounds.size(); ++i) {
+      cumulative += histogram.counts[i];
+      sample("le=\"" + number(DurationHistogram::kBounds[i]) + "\"",
+             static_cast<double>(cumulative), "_bucket");
+    }
+    sample("le=\"+Inf\"", static_cast<double>(histogram.total()), "_bucket");
+    sample("", histogram.sum, "_sum");
+    sample("", static_cast<double>(histogram.total()), "_count");
+  }
+  std::string take() && { return std::move(text_); }
+
+ private:
+  const std::string pool_;
+  std::string name_, text_;
+};
+
+std::string interpreterLabel(const InterpreterStats& stats) {
+  return "interpreter=\"" + std::to_string(stats.interpreter) + "\"";
+}
+
+void addInterpreters(Page& page, const PoolStats& stats) {
+  page.metric("interpreters", "gauge", "Interpreters of the pool.");
+  page.sample("", static_cast<double>(stats.interpreters.size()));
+  page.metric("users", "gauge", "Calls and sessions that have an interpreter now.");
+  for (const auto& each : stats.interpreters)
+    page.sample(interpreterLabel(each), static_cast<double>(each.users));
+  page.metric("broken", "gauge", "1: the interpreter is of no use any more.");
+  for (const auto& each : stats.interpreters)
+    page.sample(interpreterLabel(each), each.whyBroken.empty() ? 0 : 1);
+  page.metric("longest_call_seconds", "gauge",
+              "Age of the call that has been under way for longest.");
+  for (const auto& each : stats.interpreters) {
+    double longest = 0;
+    for (const RunningCallFigures& call : each.running)
+      longest = std::max(longest, std::chrono::duration<double>(call.age).count());
+    page.sample(interpreterLabel(each), longest);
+  }
+  page.metric("calls_total", "counter", "Calls of objects, those under way too.");
+  for (const auto& each : stats.interpreters)
+    page.sample(interpreterLabel(each), static_cast<double>(each.calls));
+  page.metric("errors_total", "counter", "Calls that ended with a Python exception.");
+  for (const auto& each : stats.interpreters)
+    for (const auto& [type, count] : each.errors)
+      page.sample(interpreterLabel(each) + ",type=" + quoted(type), static_cast<double>(count));
+}
+
+}  // namespace
+
+std::string prometheusText(const PoolStats& stats, const std::string& pool) {
+  Page page(pool);
+  addInterpreters(page, stats);
+  page.metric("waiting", "gauge", "Calls in line.");
+  constexpr const char* kNames[] = {"low", "normal", "high"};
+  for (std::size_t i = 0; i < kCallPriorities; ++i)
+    page.sample(std::string("priority=\"") + kNames[i] + "\"",
+                static_cast<double>(stats.waiting[i]));
+  page.metric("ended_calls_total", "counter", "Calls that were not made or were ended early.");
+  const EndedCalls& ended = stats.ended;
+  page.sample("reason=\"queue_full\",begun=\"no\"", static_cast<double>(ended.queueFull));
+  page.sample("reason=\"deadline\",begun=\"no\"", static_cast<double>(ended.deadlineInLine));
+  page.sample("reason=\"cancelled\",begun=\"no\"", static_cast<double>(ended.cancelledInLine));
+  page.sample("reason=\"deadline\",begun=\"yes\"", static_cast<double>(ended.deadlineRunning));
+  page.sample("reason=\"cancelled\",begun=\"yes\"", static_cast<double>(ended.cancelledRunning));
+  page.metric("queue_time_seconds", "histogram", "How long calls were in line.");
+  page.histogram(stats.queueTime);
+  page.metric("run_time_seconds", "histogram", "How long the objects' code took.");
+  page.histogram(stats.runTime);
+  return std::move(page).take();
+}
+
+}  // namespace multipy::runtime

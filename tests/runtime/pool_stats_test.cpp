@@ -1,0 +1,148 @@
+// What a manager counts, and what it says of its health. With the word "page" it prints a page for
+// Prometheus instead (prometheus_page.py).
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdio>
+#include <string>
+#include <string_view>
+#include <thread>
+
+#include "multipy/runtime/Exception.h"
+#include "multipy/runtime/interpreter_manager.h"
+#include "runtime/pool/call_tallies.h"
+
+namespace multipy::runtime {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr const char* kModule = R"(
+import time
+
+def add(a, b=0): return a + b
+
+def fail(): raise ValueError('refused')
+
+def sleep(seconds): time.sleep(seconds)
+
+class Odd(Exception):
+    pass
+
+def fail_oddly(): raise type('Odd"\\\n', (Exception,), {})()
+)";
+
+class Counts : public testing::Test {
+ protected:
+  Counts() { manager.registerModuleSource("counted", kModule); }
+  ReplicatedObj function(const char* name) {
+    auto session = manager.acquireOne();
+    return manager.createMovable(session.global("counted", name), &session);
+  }
+  static CallOptions within(CallOptions::Clock::duration patience) {
+    CallOptions options;
+    options.deadline = CallOptions::in(patience);
+    return options;
+  }
+  InterpreterManager manager{2};
+};
+
+TEST_F(Counts, CallsErrorsAndWhatEndedThem) {
+  const ReplicatedObj add = function("add"), fail = function("fail"), sleep = function("sleep");
+  for (int i = 0; i < 10; ++i) add({i});
+  for (int i = 0; i < 3; ++i) EXPECT_THROW(fail({}), PythonException);
+  EXPECT_THROW(static_cast<void>(sleep.call({60.0}, within(20ms))), DeadlineExceededError);
+  EXPECT_THROW(static_cast<void>(sleep.call({60.0}, within(-1s))), DeadlineExceededError);
+  const PoolStats stats = manager.stats();
+  ASSERT_EQ(stats.interpreters.size(), 2u);
+  std::uint64_t calls = 0, errors = 0;
+  for (const InterpreterStats& each : stats.interpreters) {
+    calls += each.calls;
+    EXPECT_EQ(each.whyBroken, "");
+    EXPECT_EQ(each.users, 0u);
+    EXPECT_TRUE(each.running.empty());
+    for (const auto& [type, count] : each.errors) {
+      EXPECT_EQ(type, "ValueError");
+      errors += count;
+    }
+  }
+  EXPECT_EQ(errors, 3u);
+  EXPECT_EQ(calls, 15u) << "one of them found its deadline passed when it had an interpreter";
+  EXPECT_EQ(stats.ended.deadlineRunning, 1u);
+  EXPECT_EQ(stats.ended.deadlineInLine, 1u);
+  EXPECT_EQ(stats.ended.cancelledRunning + stats.ended.queueFull, 0u);
+  EXPECT_EQ(stats.queueTime.total(), calls);
+  EXPECT_GT(stats.runTime.total(), 0u);
+}
+
+TEST_F(Counts, CallsUnderWayWithTheirModelAndAge) {
+  const ReplicatedObj sleep = function("sleep");
+  std::jthread thread([&] { sleep({0.3}); });
+  for (;;) {
+    const PoolStats stats = manager.stats();
+    std::size_t running = 0;
+    for (const InterpreterStats& each : stats.interpreters)
+      for (const RunningCallFigures& call : each.running) {
+        EXPECT_EQ(call.model, "sleep");
+        EXPECT_LT(call.age, 60s);
+        EXPECT_GE(each.users, 1u);
+        ++running;
+      }
+    if (running == 1) break;
+    std::this_thread::yield();
+  }
+}
+
+TEST_F(Counts, AHealthyPoolIsReady) {
+  const PoolHealth health = manager.health();
+  EXPECT_TRUE(health.ready);
+  EXPECT_TRUE(health.reasons.empty());
+}
+
+TEST(DurationTally, PutsADurationUnderItsBound) {
+  DurationTally tally;
+  tally.add(50us);
+  tally.add(100us);
+  tally.add(101us, 3);
+  tally.add(1h);
+  const DurationHistogram histogram = tally.read();
+  EXPECT_EQ(histogram.counts[0], 2u);
+  EXPECT_EQ(histogram.counts[1], 3u);
+  EXPECT_EQ(histogram.counts.back(), 1u);
+  EXPECT_EQ(histogram.total(), 6u);
+  EXPECT_NEAR(histogram.sum, 3600.000453, 1e-6);
+}
+
+TEST(CallTallies, TellAFewTypesApart) {
+  CallTallies tallies(1);
+  for (int i = 0; i < 200; ++i) tallies.failed(0, "Error" + std::to_string(i));
+  const auto errors = tallies.errors(0);
+  EXPECT_LE(errors.size(), 65u);
+  EXPECT_EQ(errors.at("(other types)"), 136u);
+}
+
+int printPage() {
+  InterpreterManager manager(2);
+  manager.registerModuleSource("counted", kModule);
+  const auto function = [&](const char* name) {
+    auto session = manager.acquireOne();
+    return manager.createMovable(session.global("counted", name), &session);
+  };
+  const ReplicatedObj add = function("add");
+  for (int i = 0; i < 5; ++i) add({i});
+  for (const char* name : {"fail", "fail_oddly"}) try {
+      function(name)({});
+    } catch (const PythonException&) {
+    }
+  std::fputs(prometheusText(manager.stats(), "a \"pool\"\n\\").c_str(), stdout);
+  return 0;
+}
+
+}  // namespace
+}  // namespace multipy::runtime
+
+int main(int argc, char** argv) {
+  if (argc == 2 && std::string_view(argv[1]) == "page") return multipy::runtime::printPage();
+  testing::InitGoogleTest(&argc, argv);
+  return RUN_ALL_TESTS();
+}
