@@ -19,6 +19,7 @@
 #include "base/interpreter_id.h"
 #include "process/ownership.h"
 #include "torch_bridge/dispatch/once_per_process.h"
+#include "torch_bridge/symbols/features/object_conversion.h"
 #include "torch_bridge/symbols/static_phase.h"
 #include "torch_bridge/symbols/supported_torch.h"
 #include "torch_bridge/symbols/torch_functions.h"
@@ -67,6 +68,56 @@ TEST_F(ProcessSlots, PrintHandlers) {
   EXPECT_EQ(testing::internal::GetCapturedStdout(), "xx") << "as torch does without Python";
   EXPECT_EQ(printed, "");
 }
+
+#if MULTIPY_TORCH_OBJECT_CONVERSION
+// What an interpreter's libtorch_python gives, with its interpreter's number in what it answers.
+struct Conversion final : torch::detail::PyObjectConversionInterface {
+  explicit Conversion(int number) : number(number) {}
+  at::Tensor tensor_from_pyobject(PyObject* /*object*/) const override {
+    return at::full({}, number);
+  }
+  PyObject* tensor_to_pyobject(const at::Tensor& /*tensor*/, PyObject* type) const override {
+    return type;
+  }
+#if MULTIPY_TORCH_TYPE_CONVERSION
+  bool is_tensor_pyobject(PyObject* /*object*/) const override { return number == 2; }
+  at::ScalarType dtype_from_pyobject(PyObject* /*object*/) const override {
+    return number == 2 ? at::kDouble : at::kFloat;
+  }
+  PyObject* dtype_to_pyobject(at::ScalarType /*type*/) const override { return nullptr; }
+  at::Device device_from_pyobject(PyObject* /*object*/) const override {
+    return {at::kMeta, static_cast<at::DeviceIndex>(number)};
+  }
+  PyObject* device_to_pyobject(const at::Device& /*device*/) const override { return nullptr; }
+#endif
+  int number;
+};
+
+TEST_F(ProcessSlots, ObjectConversions) {
+  Conversion one(1);
+  Conversion two(2);
+  torchRoutes().objectConversion(slots[0], &one);
+  torchRoutes().objectConversion(slots[1], &two);
+  const auto& process = torch::detail::getPyObjectConversionImpl();
+  in(slots[0], [&] { EXPECT_EQ(process.tensor_from_pyobject(nullptr).item<int>(), 1); });
+  in(slots[1], [&] { EXPECT_EQ(process.tensor_from_pyobject(nullptr).item<int>(), 2); });
+#if MULTIPY_TORCH_TYPE_CONVERSION
+  in(slots[0], [&] {
+    EXPECT_FALSE(process.is_tensor_pyobject(nullptr));
+    EXPECT_EQ(process.dtype_from_pyobject(nullptr), at::kFloat);
+    EXPECT_EQ(process.device_from_pyobject(nullptr).index(), 1);
+  });
+  in(slots[1], [&] {
+    EXPECT_TRUE(process.is_tensor_pyobject(nullptr));
+    EXPECT_EQ(process.dtype_from_pyobject(nullptr), at::kDouble);
+    EXPECT_EQ(process.device_from_pyobject(nullptr).index(), 2);
+  });
+#endif
+  EXPECT_THROW(process.tensor_from_pyobject(nullptr), c10::Error) << "in no interpreter";
+  purge(slots[1]);
+  in(slots[1], [&] { EXPECT_THROW(process.tensor_from_pyobject(nullptr), c10::Error); });
+}
+#endif
 
 TEST_F(ProcessSlots, Engines) {
   // The stub of slot 0 says that it was asked; the engine is the same.

@@ -221,6 +221,8 @@ static_assert(is<void (*)(const c10::TensorImpl*, c10::TensorImpl*)>(
   enterObject(tensor, object);
   return isOnlyIn(tensor, object) && isOnlyOnes(*tensor.storage_.storage_impl_);
 }
+[[maybe_unused]] void* conversion() { return nullptr; }
+[[maybe_unused]] void convertsObjects() { installObjectConversion<conversion>(); }
 static_assert(is<c10::DataPtr c10::StorageImpl::*>(&c10::StorageImpl::data_ptr_));
 static_assert(is<c10::detail::UniqueVoidPtr c10::DataPtr::*>(&c10::DataPtr::ptr_));
 static_assert(is<std::unique_ptr<void, c10::DeleterFnPtr> c10::detail::UniqueVoidPtr::*>(

@@ -1,5 +1,5 @@
 // The interface by which torch's stable C functions turn Python objects into tensors and back
-// (torch 2.14 and later).
+// (torch 2.14 and later), and into types and devices (torch 2.15 and later).
 #pragma once
 
 #include "torch_bridge/symbols/torch_features.h"
@@ -20,7 +20,7 @@ void installObjectConversion() {
     static const Interface& own() {
       const auto* const found = static_cast<const Interface*>(current());
       TORCH_CHECK(found,
-                  "converting a tensor from or to Python: the calling thread is in no "
+                  "converting an object from or to Python: the calling thread is in no "
                   "interpreter that has loaded torch");
       return *found;
     }
@@ -30,6 +30,23 @@ void installObjectConversion() {
     PyObject* tensor_to_pyobject(const at::Tensor& tensor, PyObject* type) const override {
       return own().tensor_to_pyobject(tensor, type);
     }
+#if MULTIPY_TORCH_TYPE_CONVERSION
+    bool is_tensor_pyobject(PyObject* object) const override {
+      return own().is_tensor_pyobject(object);
+    }
+    at::ScalarType dtype_from_pyobject(PyObject* object) const override {
+      return own().dtype_from_pyobject(object);
+    }
+    PyObject* dtype_to_pyobject(at::ScalarType type) const override {
+      return own().dtype_to_pyobject(type);
+    }
+    at::Device device_from_pyobject(PyObject* object) const override {
+      return own().device_from_pyobject(object);
+    }
+    PyObject* device_to_pyobject(const at::Device& device) const override {
+      return own().device_to_pyobject(device);
+    }
+#endif
   };
   torch::detail::setPyObjectConversionImpl(new Routed);  // for ever: torch keeps the address
 }
