@@ -39,11 +39,12 @@ class Sleeper {
 
   const WakeableThread& thread() const { return *self_.load(); }
   bool isAwake() const { return awake_; }
-  /// As its users do: again and again. The last answer.
+  /// As its users do: again and again. (A thread that has not run since the last signal has not
+  /// taken it.)
   Woken wakeUntilAwake() const {
     Woken last = Woken::NoSignal;
     while (!awake_ && (last = thread().wake()) != Woken::NoSignal) std::this_thread::sleep_for(1ms);
-    return last;
+    return awake_ ? Woken::Sent : last;
   }
 
  private:

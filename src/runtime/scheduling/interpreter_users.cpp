@@ -26,14 +26,17 @@ std::size_t checkedSize(std::size_t n) {
 }  // namespace
 
 InterpreterUsers::InterpreterUsers(std::size_t n, std::size_t places)
-    : size_(std::max(checkedSize(n), places)), limit_(n), users_(std::make_unique<Users[]>(size_)) {
+    : size_(std::max(checkedSize(n), places)),
+      limit_(n),
+      opened_(n),
+      users_(std::make_unique<Users[]>(size_)) {
   for (std::size_t i = n; i < size_; ++i) users_[i].count.store(kClosed);
 }
 
 void InterpreterUsers::setResourceLimit(std::size_t n) {
-  if (n == 0 || n > size_)
+  if (const std::size_t opened = opened_.load(); n == 0 || n > opened)
     throw InvalidArgument("LoadBalancer: the limit is " + std::to_string(n) +
-                          ", expected 1 to the number of interpreters, " + std::to_string(size_));
+                          ", expected 1 to the number of interpreters, " + std::to_string(opened));
   limit_.store(n, std::memory_order_relaxed);
 }
 
@@ -156,8 +159,10 @@ bool InterpreterUsers::close(int where) {
 void InterpreterUsers::open(int where) {
   checked(where).count.fetch_and(~(kClosed | kAside));
   const std::size_t least = static_cast<std::size_t>(where) + 1;
-  std::size_t limit = limit_.load();
-  while (limit < least && !limit_.compare_exchange_weak(limit, least)) {
+  for (auto* const bound : {&opened_, &limit_}) {
+    std::size_t now = bound->load();
+    while (now < least && !bound->compare_exchange_weak(now, least)) {
+    }
   }
 }
 

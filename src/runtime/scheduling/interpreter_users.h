@@ -31,7 +31,7 @@ class InterpreterUsers {
   InterpreterUsers(std::size_t n, std::size_t places);
 
   /// From now on only the first n places are given out. InvalidArgument if n is 0 or
-  /// more than there are.
+  /// more than have been open.
   void setResourceLimit(std::size_t n);
 
   /// How many places there are to look at: the limit, or those that have been open.
@@ -94,6 +94,7 @@ class InterpreterUsers {
 
   const std::size_t size_;
   std::atomic<std::size_t> limit_;
+  std::atomic<std::size_t> opened_;  // the first so many have been open
   std::unique_ptr<Users[]> users_;
   std::function<void()> drained_;
   base::Mutex mutex_;  // of threads that set one aside or close one
