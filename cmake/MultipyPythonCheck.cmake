@@ -16,13 +16,13 @@ set(MULTIPY_WRAPPED_PYTHON_FUNCTIONS
 # What makes code objects (cpython/code_objects.c): multipy_python_makes_code(<out>).
 # Wrapped where they are: CPython 3.13 warns by this one.
 set(MULTIPY_WRAPPED_PYTHON_FUNCTIONS_OF_SOME _PyErr_WarnExplicitObjectWithContext)
-# Wrapped, by the names that RenameCApi.cmake gives them. (CPython before 3.12 has not the last one.)
+# Wrapped, by the names that RenameCApi.cmake gives them. (CPython before 3.12 does not have the last one.)
 set(MULTIPY_WRAPPED_RENAMED_FUNCTIONS                                # cpython/interrupts.cpp
   multipyPythonsCheckSignals multipyPythonsMakePendingCalls multipyPythonsMakePendingCallsOf)
 # Replaced, renamed for libpython alone, or called without a public declaration.
 set(_multipy_needed_python_functions
   _PyImport_FindSharedFuncptr PyEval_RestoreThread Py_AddPendingCall
-  PyErr_CheckSignals Py_MakePendingCalls _PyEval_MakePendingCalls
+  PyErr_CheckSignals Py_MakePendingCalls
   _Py_GetConfig _Py_DumpTracebackThreads _PyObject_GetDictPtr)
 
 function(multipy_python_makes_code version out)
@@ -41,7 +41,7 @@ function(multipy_check_python python version include archive)
   if(NOT MULTIPY_CHECKED_PYTHON STREQUAL identity)
     message(STATUS "multipy: CPython ${version} is not one of those that multipy is tested with (${supported}): "
       "looking for what multipy needs")
-    _multipy_missing_functions("${version}" "${archive}" functions)
+    _multipy_missing_functions("${version}" "${include}" "${archive}" functions)
     _multipy_other_structures("${include}" structures)
     _multipy_other_importlib("${python}" importlib)
     set(differences ${functions} ${structures} ${importlib})
@@ -60,12 +60,19 @@ function(multipy_check_python python version include archive)
     "it, only with ${supported}. Run the tests before you rely on it.")
 endfunction()
 
-function(_multipy_missing_functions version archive differences)
+function(_multipy_missing_functions version include archive differences)
   set(found)
+  # What cpython/interrupts.cpp replaces goes by the headers' version.
+  set(pending_calls_of)
+  file(STRINGS "${include}/patchlevel.h" line REGEX "^#define PY_VERSION ")
+  if(line MATCHES "\"([0-9]+\\.[0-9]+)" AND CMAKE_MATCH_1 VERSION_GREATER_EQUAL 3.12)
+    set(pending_calls_of _PyEval_MakePendingCalls)
+  endif()
   execute_process(COMMAND "${CMAKE_NM}" --extern-only --defined-only --format=posix "${archive}"
     OUTPUT_VARIABLE symbols ERROR_QUIET)
   multipy_python_makes_code("${version}" makes_code)
-  foreach(function IN LISTS MULTIPY_WRAPPED_PYTHON_FUNCTIONS makes_code _multipy_needed_python_functions)
+  foreach(function IN LISTS MULTIPY_WRAPPED_PYTHON_FUNCTIONS makes_code _multipy_needed_python_functions
+      pending_calls_of)
     if(NOT symbols MATCHES "(^|\n)${function} [TtWw] ")
       list(APPEND found "functions: ${archive} defines no ${function}")
     endif()
