@@ -29,16 +29,17 @@ namespace multipy::runtime {
 
 class ReplicatedObj;
 
+/// What ReplicatedObj::awaitCall() gives; see the head of this file.
 class [[nodiscard]] AwaitedCall {
  public:
   AwaitedCall(AwaitedCall&&) noexcept;
   AwaitedCall& operator=(AwaitedCall&&) = delete;
   ~AwaitedCall();
 
-  bool await_ready() const noexcept { return false; }
+  bool await_ready() const noexcept { return false; }  // it begins when it is awaited
   /// Throws what ReplicatedObj::callThen() throws at once.
   void await_suspend(std::coroutine_handle<> waiting);
-  at::IValue await_resume();
+  at::IValue await_resume();  // what the call returned; throws what it threw
 
  private:
   friend class ReplicatedObj;

@@ -33,12 +33,12 @@ enum class CallPriority { Low, Normal, High };
 inline constexpr std::size_t kCallPriorities = 3;
 
 struct CallOptions {
-  using Clock = std::chrono::steady_clock;
+  using Clock = std::chrono::steady_clock;  // of deadlines
 
   /// None: it waits, and runs, for as long as it takes.
   std::optional<Clock::time_point> deadline;
-  std::stop_token stop;
-  CallPriority priority = CallPriority::Normal;
+  std::stop_token stop;                          // a stop that is requested of it ends the call
+  CallPriority priority = CallPriority::Normal;  // its place in line
   /// Only an interpreter that no other call or session uses will do. (Another one may still join it
   /// there.) From inside an interpreter it makes no difference.
   bool alone = false;

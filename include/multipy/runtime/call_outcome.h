@@ -15,6 +15,7 @@ class CallOutcome {
   explicit CallOutcome(at::IValue value) noexcept : value_(std::move(value)) {}
   explicit CallOutcome(std::exception_ptr error) noexcept : error_(std::move(error)) {}
 
+  /// Whether it threw.
   bool failed() const noexcept { return error_ != nullptr; }
   const std::exception_ptr& error() const noexcept { return error_; }  // null if there is a value
   /// The value; throws what the call threw.

@@ -16,10 +16,10 @@
 namespace multipy::runtime {
 
 struct PoolOptions {
-  /// How many calls may wait in line, of all priorities together and of each (the index is the
-  /// CallPriority). One more is refused with QueueFullError. Zero: a call that finds no interpreter
-  /// does not wait.
+  /// How many calls may wait in line. One more is refused with QueueFullError. Zero: a call that
+  /// finds no interpreter does not wait.
   std::size_t mostWaiting = SIZE_MAX;
+  /// The same of each priority; the index is the CallPriority.
   std::array<std::size_t, kCallPriorities> mostWaitingOf{SIZE_MAX, SIZE_MAX, SIZE_MAX};
 };
 

@@ -31,6 +31,7 @@ struct DurationHistogram {
   std::array<std::uint64_t, kBounds.size() + 1> counts{};  // of each by itself, not cumulative
   double sum = 0;                                          // seconds
 
+  /// How often in all.
   std::uint64_t total() const noexcept {
     std::uint64_t all = 0;
     for (const std::uint64_t count : counts) all += count;
@@ -38,7 +39,7 @@ struct DurationHistogram {
   }
 };
 
-struct InterpreterStats {
+struct InterpreterStats {   // one interpreter
   int interpreter = 0;      // Interpreter::slot()
   std::size_t users = 0;    // calls and sessions that have it now
   std::string whyBroken;    // Interpreter::whyBroken()
@@ -51,17 +52,19 @@ struct InterpreterStats {
 
 /// Calls that were not made, or were ended early, since the manager was made.
 struct EndedCalls {
-  std::uint64_t queueFull = 0;
-  std::uint64_t deadlineInLine = 0, cancelledInLine = 0;    // before they began
-  std::uint64_t deadlineRunning = 0, cancelledRunning = 0;  // they were interrupted
+  std::uint64_t queueFull = 0;         // QueueFullError
+  std::uint64_t deadlineInLine = 0;    // DeadlineExceededError, not begun
+  std::uint64_t cancelledInLine = 0;   // CancelledError, not begun
+  std::uint64_t deadlineRunning = 0;   // DeadlineExceededError, begun and interrupted
+  std::uint64_t cancelledRunning = 0;  // CancelledError, begun and interrupted
 };
 
 struct PoolStats {
-  std::vector<InterpreterStats> interpreters;
+  std::vector<InterpreterStats> interpreters;  // as InterpreterManager::allInstances() has them
   /// In line now, by priority (the index is the CallPriority): threads that wait in a call, and
   /// calls that no thread waits for.
   std::array<std::size_t, kCallPriorities> waiting{};
-  EndedCalls ended;
+  EndedCalls ended;  // since the manager was made
   /// How long calls were in line; those that found an interpreter at once are in the first count.
   DurationHistogram queueTime;
   /// How long the object's own code took. Of calls of less than a millisecond one in 128 is
@@ -73,7 +76,7 @@ struct PoolStats {
 /// pool="`pool`".
 std::string prometheusText(const PoolStats& stats, const std::string& pool = "default");
 
-struct PoolHealth {
+struct PoolHealth {  // whether to send it calls
   /// Whether calls can be made: not in line for an interpreter that cannot be had.
   bool ready = true;
   /// Why not, or what is not as it should be; one sentence each.
