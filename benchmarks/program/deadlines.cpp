@@ -93,7 +93,7 @@ std::vector<double> waitsInLine(const ReplicatedObj& call, Clock::time_point end
   std::vector<double> late;
   while (Clock::now() < end) {
     CallOptions options;
-    options.deadline = CallOptions::in(10ms);
+    options.deadline = CallOptions::in(1ms);
     options.alone = true;
     try {
       static_cast<void>(call.call({1}, options));
@@ -141,7 +141,7 @@ int main(int argc, char** argv) {
     std::vector<std::jthread> load;
     for (std::size_t i = 0; i < 2 * kInterpreters; ++i)
       load.emplace_back([&] {
-        while (!done) compute({20'000});
+        while (!done) compute({200'000});
       });
     print("a wait in line, past its deadline, under load",
           waitsInLine(compute, Clock::now() + length));
