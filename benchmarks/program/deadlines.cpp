@@ -89,31 +89,18 @@ std::vector<double> waitsOfACondition(Clock::time_point end) {
   return late;
 }
 
-std::vector<double> waitsInLine(const ReplicatedObj& call, Clock::time_point end) {
-  std::vector<double> late;
-  while (Clock::now() < end) {
-    CallOptions options;
-    options.deadline = CallOptions::in(1ms);
-    options.alone = true;
-    try {
-      static_cast<void>(call.call({1}, options));
-    } catch (const DeadlineExceededError& error) {
-      if (!error.hasBegun()) late.push_back(since(*options.deadline));
-    }
-  }
-  return late;
-}
-
-/// From the deadline until the call has ended.
-std::vector<double> interrupts(const ReplicatedObj& call, Clock::time_point end) {
+/// How long after the deadline each call has come to an end that did not return in time; of those
+/// that had begun, or of those that had not.
+std::vector<double> pastDeadline(const ReplicatedObj& call, const std::vector<at::IValue>& args,
+                                 CallOptions options, Clock::duration patience, bool begun,
+                                 Clock::time_point end) {
   std::vector<double> times;
   while (Clock::now() < end) {
-    CallOptions options;
-    options.deadline = CallOptions::in(20ms);
+    options.deadline = CallOptions::in(patience);
     try {
-      static_cast<void>(call.call({}, options));
+      static_cast<void>(call.call(args, options));
     } catch (const DeadlineExceededError& error) {
-      if (error.hasBegun()) times.push_back(since(*options.deadline));
+      if (error.hasBegun() == begun) times.push_back(since(*options.deadline));
     }
   }
   return times;
@@ -143,14 +130,16 @@ int main(int argc, char** argv) {
       load.emplace_back([&] {
         while (!done) compute({200'000});
       });
+    CallOptions alone;
+    alone.alone = true;
     print("a wait in line, past its deadline, under load",
-          waitsInLine(compute, Clock::now() + length));
+          pastDeadline(compute, {1}, alone, 1ms, false, Clock::now() + length));
     print("a condition variable's, under the same load", waitsOfACondition(Clock::now() + length));
     done = true;
   }
   for (const char* name :
        {"loop", "sleep", "receive", "lock", "get", "child", "numpy_loop", "torch_loop"})
     print(std::string("an interrupted call of `") + name + "`, past its deadline",
-          interrupts(function(name), Clock::now() + length));
+          pastDeadline(function(name), {}, {}, 20ms, true, Clock::now() + length));
   return 0;
 }

@@ -5,22 +5,12 @@
 namespace multipy::runtime {
 
 void InterruptibleCall::watch(const CallOptions& options) {
-  refuseIfOver(options);
+  if (const auto refused = CallQueue::refusalOf(&options); refused != CallQueue::Refusal::None)
+    manager_.throwRefused({.refused = refused}, "call " + *name_);
   if (!options.interrupt) return;
   watched_ = options.deadline || options.stop.stop_possible();
   if (options.deadline) manager_.ending.endAt(*options.deadline, record_.id(), EndReason::Deadline);
   if (options.stop.stop_possible()) onStop_.emplace(options.stop, Stop{*this});
-}
-
-void InterruptibleCall::refuseIfOver(const CallOptions& options) const {
-  CallQueue::Admission refused;
-  if (options.stop.stop_requested())
-    refused.refused = CallQueue::Refusal::Stopped;
-  else if (options.deadline && CallOptions::Clock::now() >= *options.deadline)
-    refused.refused = CallQueue::Refusal::DeadlinePassed;
-  else
-    return;
-  manager_.throwRefused(refused, "call " + *name_);
 }
 
 // By the thread that requests the stop.

@@ -49,7 +49,6 @@ class InterruptibleCall {
     void operator()() const noexcept { call.stop(); }
   };
   void watch(const CallOptions& options);
-  void refuseIfOver(const CallOptions& options) const;
   void stop() noexcept;
   void end() noexcept;
 

@@ -8,6 +8,7 @@
 #include "process/fork_guard.h"
 #include "process/interpreter_threads.h"
 #include "runtime/interpreter/interruption.h"
+#include "runtime/interpreter/stack_snapshot.h"
 
 namespace multipy::runtime {
 namespace {
@@ -196,8 +197,7 @@ void ManagerState::takeStack(InterpreterCore& core, CallId id) {
   for (const ThreadStack& thread : threads) {
     if (thread.thread != call->thread) continue;
     for (auto frame = thread.frames.rbegin(); frame != thread.frames.rend(); ++frame)
-      text += "  File \"" + frame->file + "\", line " + std::to_string(frame->line) + ", in " +
-              frame->function + "\n";
+      text += "  " + toText(*frame) + "\n";
   }
   const base::Lock lock(stackMutex_);
   stack_ = {id, std::move(text)};

@@ -17,6 +17,9 @@ struct StackSnapshot {
 /// Must not be inside: no GIL is taken. `api` must stay valid meanwhile.
 StackSnapshot takeStackSnapshot(const InterpreterApi::WithoutGil& api);
 
+/// `File "model.py", line 40, in forward`, as Python's own tracebacks have it.
+std::string toText(const StackFrame& frame);
+
 /// What CPython's faulthandler writes, read back.
 std::vector<ThreadStack> parseFaulthandlerText(const std::string& text);
 

@@ -154,6 +154,11 @@ std::vector<InterpreterStacks> dumpStacks(const StackDumpOptions& options) {
   return all;
 }
 
+std::string toText(const StackFrame& frame) {
+  return "File \"" + frame.file + "\", line " + std::to_string(frame.line) + ", in " +
+         frame.function;
+}
+
 std::string toText(const std::vector<InterpreterStacks>& all) {
   std::string text;
   for (const InterpreterStacks& stacks : all) {
@@ -164,9 +169,7 @@ std::string toText(const std::vector<InterpreterStacks>& all) {
     for (const ThreadStack& thread : stacks.threads) {
       text += "  thread " + std::to_string(thread.thread);
       text += thread.name.empty() ? "\n" : " " + thread.name + "\n";
-      for (const StackFrame& frame : thread.frames)
-        text += "    File \"" + frame.file + "\", line " + std::to_string(frame.line) + ", in " +
-                frame.function + "\n";
+      for (const StackFrame& frame : thread.frames) text += "    " + toText(frame) + "\n";
     }
   }
   return text;

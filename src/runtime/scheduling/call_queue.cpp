@@ -54,10 +54,11 @@ std::optional<CallQueue::Admission> CallQueue::takeFree() noexcept {
   return free >= 0 ? std::optional(Admission{free}) : std::nullopt;
 }
 
-CallQueue::Refusal CallQueue::Seeker::refusalBy(Clock::time_point now) const noexcept {
+CallQueue::Refusal CallQueue::refusalOf(const CallOptions* options) noexcept {
   if (!options) return Refusal::None;
   if (options->stop.stop_requested()) return Refusal::Stopped;
-  return now >= deadline() ? Refusal::DeadlinePassed : Refusal::None;
+  const bool isLate = options->deadline && Clock::now() >= *options->deadline;
+  return isLate ? Refusal::DeadlinePassed : Refusal::None;
 }
 
 CallQueue::Admission CallQueue::wait(const CallCost& cost, const CallOptions* options) noexcept {
@@ -68,7 +69,7 @@ CallQueue::Admission CallQueue::wait(const CallCost& cost, const CallOptions* op
   static constinit std::atomic<std::size_t> calls{0};
   Seeker seeker{cost, options, Clock::now(),
                 FreeGilLooks<>(calls.fetch_add(1, std::memory_order_relaxed))};
-  if (const Refusal refused = seeker.refusalBy(seeker.since); refused != Refusal::None)
+  if (const Refusal refused = refusalOf(options); refused != Refusal::None)
     return {.refused = refused};
   if (const auto found = lookAround(seeker)) return *found;
   if (whenOneWaits_) whenOneWaits_();
@@ -102,7 +103,7 @@ CallQueue::Admission CallQueue::waitInLine(Seeker& seeker) noexcept {
   while (!admission) {
     if (me.given >= 0)
       admission = Admission{me.given};
-    else if (const Refusal refused = seeker.refusalBy(Clock::now()); refused != Refusal::None)
+    else if (const Refusal refused = refusalOf(seeker.options); refused != Refusal::None)
       admission = Admission{.refused = refused};
     else if (line_.first() == &me)
       admission = waitAsFirst(me, seeker);
@@ -291,11 +292,6 @@ std::array<std::size_t, kCallPriorities> CallQueue::waitingByPriority() noexcept
   const base::Lock lock(mutex_);
   return {line_.size(CallPriority::Low), line_.size(CallPriority::Normal),
           line_.size(CallPriority::High)};
-}
-
-void CallQueue::interpreterHasCome() noexcept {
-  const base::Lock lock(mutex_);
-  line_.callFirst();
 }
 
 void CallQueue::leaveToNext(int where, CallCost::Duration took) noexcept {

@@ -86,6 +86,9 @@ class CallQueue {
 
   CallQueue(InterpreterUsers& users, InterpreterPlaces& places, const QueueBounds& bounds);
 
+  /// Why a call with these options (none: null) is not to begin any more.
+  static Refusal refusalOf(const CallOptions* options) noexcept;
+
   /// Admits a call, until leave(). Waits for an interpreter if it must, within the limits of
   /// `options` (none: null). What has been refused has no place and is not left.
   Admission enter(const CallCost& cost, const CallOptions* options = nullptr) noexcept {
@@ -113,8 +116,6 @@ class CallQueue {
   std::size_t waiting() const noexcept { return waiting_.load(std::memory_order_relaxed); }
   /// How many of each priority.
   std::array<std::size_t, kCallPriorities> waitingByPriority() noexcept;
-  /// An interpreter has come into a place: those in line look.
-  void interpreterHasCome() noexcept;
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -132,7 +133,6 @@ class CallQueue {
     bool hasDeadline() const noexcept { return options && options->deadline; }
     /// Whether it goes in anywhere if nothing becomes free for long.
     bool mayJoinAny() const noexcept { return !options || !(options->deadline || options->alone); }
-    Refusal refusalBy(Clock::time_point now) const noexcept;
   };
 
   struct alignas(64) Sessions {  // a cache line each: they are written all the time
