@@ -23,38 +23,42 @@ constexpr std::chrono::milliseconds kLongestWait{5};
 // began up to 4 ms late, and every hundredth does with this.
 constexpr std::chrono::microseconds kSpin{200};
 
-// The thread that has priority, or null.
-constinit std::atomic<PyThreadState*> withPriority{nullptr};
+// How many threads have priority, and whether this one does.
+constinit std::atomic<int> withPriority{0};
+constinit thread_local bool hasPriority = false;
 
-// The switch interval as it was, while it is kInterval; else 0. Both are set under the
-// mutex, and set back with the GIL: a fork has both.
-constinit std::atomic<unsigned long> usualInterval{0};
-
-struct Ended {
+// Of the threads with priority that wait for the GIL. A fork has the mutex.
+struct Waiting {
   base::Mutex mutex;
-  base::Condition changed;
+  base::Condition ended;  // a thread's priority has
+  int threads MULTIPY_GUARDED_BY(mutex) = 0;
+  // The switch interval as it was, while there are threads; it is kInterval then.
+  unsigned long usualInterval MULTIPY_GUARDED_BY(mutex) = 0;
+
+  void begin() {
+    const base::Lock lock(mutex);
+    if (++threads == 1) usualInterval = multipySetSwitchInterval(kInterval);
+  }
+  void end() {
+    const base::Lock lock(mutex);
+    if (--threads == 0) setIntervalBack();
+  }
+  // What Python code has set meanwhile (sys.setswitchinterval) stays.
+  void setIntervalBack() MULTIPY_REQUIRES(mutex) {
+    const unsigned long now = multipySetSwitchInterval(usualInterval);
+    if (now != kInterval) multipySetSwitchInterval(now);
+  }
 };
 
-Ended& ended() { return base::neverDestroyed<Ended>(); }
-
-// With the GIL. What Python code has set meanwhile (sys.setswitchinterval) stays.
-void setIntervalBack() {
-  const unsigned long usual = usualInterval.exchange(0);
-  if (usual == 0) return;
-  const unsigned long now = multipySetSwitchInterval(usual);
-  if (now != kInterval) multipySetSwitchInterval(now);
-}
+Waiting& waiting() { return base::neverDestroyed<Waiting>(); }
 
 void takeSoon(PyThreadState* mine) {
-  {
-    const base::Lock lock(ended().mutex);
-    usualInterval.store(multipySetSwitchInterval(kInterval));
-  }
+  waiting().begin();
   multipyPythonsRestoreThread(mine);
-  setIntervalBack();
+  waiting().end();
 }
 
-bool noneHasPriority() { return withPriority.load() == nullptr; }
+bool noneHasPriority() { return withPriority.load() == 0; }
 
 bool spinUntilNoneHas() {
   static const bool alone = std::thread::hardware_concurrency() == 1;
@@ -72,9 +76,9 @@ bool spinUntilNoneHas() {
 void letPass() {
   if (spinUntilNoneHas()) return;
   const auto end = std::chrono::steady_clock::now() + kLongestWait;
-  Ended& priority = ended();
+  Waiting& priority = waiting();
   const base::Lock lock(priority.mutex);
-  while (!noneHasPriority() && priority.changed.waitUntil(priority.mutex, end)) {
+  while (!noneHasPriority() && priority.ended.waitUntil(priority.mutex, end)) {
   }
 }
 
@@ -83,37 +87,38 @@ void letPass() {
 void takeGil(PyThreadState* mine) { multipyPythonsRestoreThread(mine); }
 
 void takeGilWithPriority(PyThreadState* mine) {
-  withPriority.store(mine);
+  hasPriority = true;
+  withPriority.fetch_add(1);
   takeSoon(mine);
 }
 
 void giveUpGilWithPriority() {
   PyEval_SaveThread();
   {
-    const base::Lock lock(ended().mutex);
-    withPriority.store(nullptr);
+    const base::Lock lock(waiting().mutex);
+    withPriority.fetch_sub(1);
+    hasPriority = false;
   }
-  ended().changed.notifyAll();
+  waiting().ended.notifyAll();
 }
 
-void lockPriorityForFork() MULTIPY_NO_THREAD_SAFETY_ANALYSIS { ended().mutex.lock(); }
+void lockPriorityForFork() MULTIPY_NO_THREAD_SAFETY_ANALYSIS { waiting().mutex.lock(); }
 
 void unlockPriorityAfterFork(bool inChild) MULTIPY_NO_THREAD_SAFETY_ANALYSIS {
-  if (!inChild) return ended().mutex.unlock();
-  withPriority.store(nullptr);
+  if (!inChild) return waiting().mutex.unlock();
+  if (waiting().threads > 0) waiting().setIntervalBack();
+  withPriority.store(hasPriority ? 1 : 0);
   // The threads that wait there are not in the child, but are counted: the first
   // notification could wait for them to leave.
-  new (&ended()) Ended;
-  setIntervalBack();
+  new (&waiting()) Waiting;
 }
 
 }  // namespace multipy
 
 extern "C" void PyEval_RestoreThread(PyThreadState* mine) {
   using namespace multipy;
-  if (const PyThreadState* const other = withPriority.load(std::memory_order_relaxed))
-      [[unlikely]] {
-    if (other == mine) return takeSoon(mine);
+  if (withPriority.load(std::memory_order_relaxed) != 0) [[unlikely]] {
+    if (hasPriority) return takeSoon(mine);
     letPass();
   }
   multipyPythonsRestoreThread(mine);

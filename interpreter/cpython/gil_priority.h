@@ -9,8 +9,12 @@
 //     libraries know it, is ours. They wait no longer than CPython's 5 ms, since the call
 //     may be waiting for one of them.
 //
-// Threads: all functions by any thread that has a state here; one call with priority at
-// a time.
+// Threads that do something short for the host, as to interrupt a call, have it as well: a thread
+// that makes one call after the other, each shorter than CPython's 5 ms, takes the GIL back each
+// time before one that waits has woken.
+//
+// Threads: all functions by any thread that has a state here. Several may have priority at once;
+// none comes before another one then.
 #pragma once
 
 #include "interpreter/common/python_version.h"

@@ -1,7 +1,13 @@
 #include "interpreter/cpython/interrupts.h"
 
+#include <algorithm>
+#include <iterator>
+#include <string>
+#include <string_view>
+
 #include "interpreter/common/reference.h"
 #include "interpreter/cpython/async_exceptions.h"
+#include "interpreter/cpython/stacks.h"
 
 // CPython's own, and ours that stand in for them in CPython (cmake/RenameCApi.cmake).
 extern "C" int __real_multipyPythonsCheckSignals();
@@ -18,6 +24,10 @@ constexpr const char* kDescription =
     "The call that this code belongs to has been interrupted by the program.\n\n"
     "A BaseException, so that `except Exception` does not keep the call from ending.";
 
+// Of importlib._bootstrap, CPython 3.10 to 3.14, without their classes.
+constexpr std::string_view kTakeLocksOfImports[] = {
+    "acquire", "release", "__enter__", "__exit__", "_get_module_lock", "_lock_unlock_module", "cb"};
+
 constinit PyObject* interruptedMade = nullptr;  // ends with this library
 constinit PyThreadState* notNow = nullptr;      // has put interrupts off
 
@@ -30,6 +40,15 @@ int raiseAsyncException() {
   const auto exception = Reference::take(multipyTakeAsyncException(mine));
   PyErr_SetNone(exception.get());
   return -1;
+}
+
+/// Whether a thread is where such a lock is taken or given back.
+bool takesLockOfImports(PyThreadState* state) {
+  const runtime::StackFrame frame = topFrame(state);
+  if (frame.file == "<multipy/_multipy_gates.py>") return true;
+  if (frame.file != "<frozen importlib._bootstrap>") return false;
+  const std::string name = frame.function.substr(frame.function.rfind('.') + 1);
+  return std::ranges::find(kTakeLocksOfImports, name) != std::end(kTakeLocksOfImports);
 }
 
 }  // namespace
@@ -45,7 +64,7 @@ void putInterruptsOff() { notNow = attachedThreadState(); }
 void allowInterrupts() { notNow = nullptr; }
 
 bool interruptThread(PyThreadState* state) {
-  if (state == notNow) return false;
+  if (state == notNow || takesLockOfImports(state)) return false;
   PyObject* const exception = interruptedType();
   if (!exception) {
     PyErr_Clear();

@@ -11,6 +11,13 @@
 // on after EINTR without a question; and code that waits with pthread_cond_wait(), as a wait for
 // the GIL does, which no signal ends.
 //
+// Put off: the import system's functions that take or give back its locks. Between the instruction
+// that takes a lock and the one that enters what gives it back, an asynchronous exception leaves
+// the lock taken for ever, and with the lock of imports nothing can be imported or unpickled in the
+// interpreter any more. A thread raises what is pending where it takes the GIL again, so it is
+// enough to look at the function that it has given the GIL up in. Other code that takes locks has
+// to live with that, as with KeyboardInterrupt.
+//
 // Python code may swallow it, as any exception: by `except BaseException`, and CPython itself does
 // in __del__() and other callbacks, whose errors it prints. It can be asked for again then.
 //
@@ -25,7 +32,7 @@ namespace multipy {
 PyObject* interruptedType();
 
 /// It is pending in that thread from now on. Takes the place of another asynchronous exception.
-/// False, without an exception: not now, since the thread has put it off, or out of memory.
+/// False, without an exception: not now, since it is put off, or out of memory.
 bool interruptThread(PyThreadState* state);
 /// The calling thread does what cannot be done a second time, as torch's import is: it is not
 /// interrupted meanwhile. One thread of the interpreter at a time.

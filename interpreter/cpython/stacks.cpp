@@ -77,6 +77,12 @@ void collectStacks(std::vector<runtime::ThreadStack>* out) {
   }
 }
 
+runtime::StackFrame topFrame(PyThreadState* state) {
+  const GarbageStays untouched;
+  const auto frame = Reference::take(reinterpret_cast<PyObject*>(PyThreadState_GetFrame(state)));
+  return frame ? describe(reinterpret_cast<PyFrameObject*>(frame.get())) : runtime::StackFrame{};
+}
+
 void writeStacks(int file) { _Py_DumpTracebackThreads(file, PyInterpreterState_Main(), nullptr); }
 
 }  // namespace multipy

@@ -188,7 +188,7 @@ void ManagerState::takeStack(InterpreterCore& core, CallId id) {
   std::optional<CallUnderWay> call;
   if (!core.tryBeginOperation()) return;
   {
-    const Entered inside(core, Entered::GatePassed{});
+    const Entered inside(core, Entered::GatePassed{}, Entered::Priority::High);
     call = calls.find(id);
     if (!call) return;
     inside.python().collectStacks(&threads);

@@ -75,6 +75,13 @@ def raises_another():
     except BaseException:
         raise ValueError('in its stead')
 
+def import_for_ever(which):
+    while True:
+        try:
+            __import__(f'no_such_module_{which}')
+        except ImportError:
+            pass
+
 def add(a, b=0):
     return a + b
 
@@ -392,6 +399,27 @@ TEST_F(CallOptionsTest, ADeadlineDuringTorchsImportLeavesAnInterpreterThatHasTor
   }
   EXPECT_EQ(manager.allInstances()[0].whyBroken(), "");
   EXPECT_EQ(use.call({}, within(1h)).toDouble(), 2.0);
+}
+
+/// The locks of imports are taken and given back by Python code: an interrupt in between would
+/// leave them taken, and no module could be imported any more.
+TEST_F(CallOptionsTest, AnInterruptLeavesNoLockOfImportsTaken) {
+  const ReplicatedObj import_for_ever = function("import_for_ever");
+  std::atomic<int> interrupted = 0;
+  {
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < 4; ++t)
+      threads.emplace_back([&, t] {
+        for (int i = 0; i < 100; ++i) try {
+            static_cast<void>(import_for_ever.call({t}, within(5ms)));
+          } catch (const DeadlineExceededError& error) {
+            interrupted += error.hasBegun();
+          }
+      });
+  }
+  EXPECT_GT(interrupted, 10);
+  EXPECT_EQ(manager.acquireOne().global("json.tool", "__name__").toIValue().toStringRef(),
+            "json.tool");
 }
 
 /// Deadlines at about the time that a call takes: each call returns or is ended, and the next one

@@ -147,7 +147,7 @@ TEST_F(Interrupts, ThatComeTooLateAreTakenBack) {
 }
 
 TEST_F(Interrupts, AtAnyMomentHitTheirCallOrNone) {
-  constexpr int kCalls = 20'000;
+  constexpr int kCalls = 20'000;  // and more, until both have been seen
   const Obj count = function("count_to");
   std::atomic<Call*> current{nullptr};
   base::Mutex mutex;  // a Call is there while it is `current`
@@ -162,8 +162,8 @@ TEST_F(Interrupts, AtAnyMomentHitTheirCallOrNone) {
       std::this_thread::sleep_for(std::chrono::microseconds(random() % 200));
     }
   });
-  int returned = 0, raised = 0, takenBack = 0;
-  for (int i = 0; i < kCalls; ++i) {
+  int calls = 0, returned = 0, raised = 0, takenBack = 0;
+  for (int i = 0; i < kCalls || raised == 0 || takenBack == 0; ++i, ++calls) {
     std::optional<Call> call(std::in_place, core());
     current = &*call;
     try {
@@ -184,9 +184,7 @@ TEST_F(Interrupts, AtAnyMomentHitTheirCallOrNone) {
   }
   stop = true;
   interrupter.join();
-  EXPECT_EQ(returned + raised, kCalls);
-  EXPECT_GT(raised, 0);
-  EXPECT_GT(takenBack, 0);
+  EXPECT_EQ(returned + raised, calls);
   RecordProperty("raised", raised);
   RecordProperty("taken_back", takenBack);
 }

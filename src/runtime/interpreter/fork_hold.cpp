@@ -134,7 +134,7 @@ void ForkHold::run() noexcept {
   Forks& forks = Forks::instance();
   if (!core_.tryBeginOperation()) return forks.decline(*this);
   try {
-    const Entered inside(core_, Entered::GatePassed{});
+    const Entered inside(core_, Entered::GatePassed{}, Entered::Priority::High);
     forks.stay(*this);
   } catch (const std::bad_alloc&) {  // this thread's first time inside, which takes memory
     forks.decline(*this);

@@ -21,9 +21,9 @@ Entered::Entered(InterpreterCore& core, const char* doing, Priority priority)
   innermost = this;
 }
 
-Entered::Entered(InterpreterCore& core, GatePassed)
+Entered::Entered(InterpreterCore& core, GatePassed, Priority priority)
     : core_(core), outer_(innermost), outerSlot_(Ownership::entered()) {
-  takeGil(Priority::Normal);
+  takeGil(priority);
   innermost = this;
 }
 

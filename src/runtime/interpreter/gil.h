@@ -28,15 +28,15 @@ class Entered {
   struct GatePassed {};
   enum class Priority {
     Normal,
-    /// The interpreter is busy with a much longer call, which is not waited for
-    /// (interpreter/cpython/gil_priority.h). One at a time in an interpreter.
+    /// The interpreter is busy with a much longer call, which is not waited for, or with one call
+    /// after the other (interpreter/cpython/gil_priority.h). For what is short.
     High,
   };
 
   /// Throws HandleError as InterpreterCore::beginOperation does.
   Entered(InterpreterCore& core, const char* doing, Priority priority = Priority::Normal);
   /// The caller has passed the gate; leaving it is ours.
-  Entered(InterpreterCore& core, GatePassed);
+  Entered(InterpreterCore& core, GatePassed, Priority priority = Priority::Normal);
   ~Entered();
   Entered(const Entered&) = delete;
   Entered& operator=(const Entered&) = delete;

@@ -371,7 +371,7 @@ void InterpreterCore::clearSoon() noexcept {
   clearingAsked_.store(false);
   if (deferred_.empty() || !tryBeginOperation()) return;
   try {
-    const Entered inside(*this, Entered::GatePassed{});  // entering clears
+    const Entered inside(*this, Entered::GatePassed{}, Entered::Priority::High);  // entering clears
   } catch (const std::bad_alloc&) {
     // This thread's first time inside, which takes memory. It has asked again on its way out.
   }

@@ -11,7 +11,7 @@ namespace {
 
 void interruptNow(InterpreterCore& core, const CallToInterrupt& call) {
   if (!core.tryBeginOperation()) return;
-  const Entered inside(core, Entered::GatePassed{});
+  const Entered inside(core, Entered::GatePassed{}, Entered::Priority::High);
   const auto target = call.find();
   if (!target) return;
   // Once: code that ends (finally, __exit__) is left to itself.

@@ -94,7 +94,7 @@ void answer(const Core& core) noexcept {
     return;
   }
   try {
-    const Entered inside(*core, Entered::GatePassed{});
+    const Entered inside(*core, Entered::GatePassed{}, Entered::Priority::High);
     for (const auto& request : Waiting::instance().end(core.get())) request->collect(inside);
   } catch (const std::bad_alloc&) {
     Waiting::instance().end(core.get());  // no answer: their patience ends
