@@ -132,13 +132,22 @@ TEST_F(CompilerInterface, ASecondInterpreterIsToldOfWhatWasIntroducedInTheFirst)
   EXPECT_EQ(told[1].bound.size(), before);
 }
 
+/// Up to torch 2.8 without the gradient that there is already.
+template <class Interface>
+void accumulate(const Interface& compiler) {
+  const at::Tensor none;
+  if constexpr (requires { compiler.call_accumulate_grad(nullptr, none, none, none, false); })
+    compiler.call_accumulate_grad(nullptr, none, none, none, false);
+  else
+    compiler.call_accumulate_grad(nullptr, none, none, false);
+}
+
 TEST_F(CompilerInterface, IsToldBeforeItIsAskedForAGradientToAccumulate) {
   compiles(0);
   bind(0, "Accumulating");
   compiles(1);
   process::Ownership::setCurrent(slots[1]);
-  torch::dynamo::autograd::getPyCompilerInterface()->call_accumulate_grad(nullptr, {}, {}, {},
-                                                                          false);
+  accumulate(*torch::dynamo::autograd::getPyCompilerInterface());
   EXPECT_TRUE(has(told[1].bound, "Accumulating")) << "Python finds it by itself";
 }
 
