@@ -1,9 +1,14 @@
 #include "targets.h"
 
-#include <torch/csrc/inductor/aoti_package/model_package_loader.h>
 #include <torch/csrc/jit/api/module.h>
 #include <torch/csrc/jit/serialization/import.h>
 
+#if __has_include(<torch/csrc/inductor/aoti_package/model_package_loader.h>)  // from torch 2.5 on
+#include <torch/csrc/inductor/aoti_package/model_package_loader.h>
+#define MULTIPY_BENCHMARK_HAS_AOTI_PACKAGES 1
+#endif
+
+#include <stdexcept>
 #include <type_traits>
 #include <vector>
 
@@ -24,6 +29,7 @@ class TorchScriptTarget : public Target {
   Input input_;
 };
 
+#ifdef MULTIPY_BENCHMARK_HAS_AOTI_PACKAGES
 /// A package in which so many calls can run at once. Up to 2.6, torch gives a package one
 /// runner: there it is opened once for each, constants and all.
 template <typename Package>
@@ -53,6 +59,7 @@ class AotInductorTarget : public Target {
   std::vector<std::unique_ptr<torch::inductor::AOTIModelPackageLoader>> opened_;
   Input input_;
 };
+#endif
 
 }  // namespace
 
@@ -62,7 +69,13 @@ std::unique_ptr<Target> torchScriptTarget(const std::string& file, const std::st
 
 std::unique_ptr<Target> aotInductorTarget(const std::string& file, const std::string& input,
                                           int runners) {
+#ifdef MULTIPY_BENCHMARK_HAS_AOTI_PACKAGES
   return std::make_unique<AotInductorTarget>(file, input, runners);
+#else
+  throw std::runtime_error("cannot open " + file + " with " + input + " for " +
+                           std::to_string(runners) +
+                           " runners: this torch has no AOTIModelPackageLoader; torch 2.5 has");
+#endif
 }
 
 }  // namespace multipy::benchmark

@@ -4,9 +4,13 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 #include <multipy/runtime/deploy.h>
-#include <torch/csrc/inductor/aoti_package/model_package_loader.h>
 #include <torch/csrc/jit/api/module.h>
 #include <torch/csrc/jit/serialization/import.h>
+
+#if __has_include(<torch/csrc/inductor/aoti_package/model_package_loader.h>)  // from torch 2.5 on
+#include <torch/csrc/inductor/aoti_package/model_package_loader.h>
+#define MULTIPY_TEST_HAS_AOTI_PACKAGES 1
+#endif
 
 #include <algorithm>
 #include <atomic>
@@ -145,6 +149,7 @@ TEST_F(Beside, TorchScript) {
   });
 }
 
+#ifdef MULTIPY_TEST_HAS_AOTI_PACKAGES
 TEST_F(Beside, AnAotInductorModel) {
   std::string folder = (fs::temp_directory_path() / "multipy-aoti-XXXXXX").string();
   ::mkdtemp(folder.data());
@@ -159,6 +164,7 @@ TEST_F(Beside, AnAotInductorModel) {
   }
   fs::remove_all(folder);
 }
+#endif
 
 TEST_F(Beside, TorchScriptPrintsWhereItRuns) {
   // In an interpreter: to its sys.stdout. In C++: to the process's.
