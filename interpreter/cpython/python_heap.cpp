@@ -56,6 +56,11 @@ bool liesInPythonHeap(const void* block) {
   return reinterpret_cast<uintptr_t>(block) - rangeBegin < rangeSize;
 }
 
+std::size_t pythonHeapBytes() {
+  const Heap::Usage usage = heap().usage();
+  return usage.blockBytes + usage.arenaSpace;
+}
+
 void releasePythonHeap() { heap().releaseAll(); }
 
 void lockPythonHeapForFork() MULTIPY_NO_THREAD_SAFETY_ANALYSIS { heap().lockForFork(); }

@@ -12,6 +12,9 @@ void adoptPythonHeap(void* begin, std::size_t size);
 /// Whether `block` lies in that range, also after its release.
 bool liesInPythonHeap(const void* block);
 
+/// How many bytes of it CPython has: its blocks, and pymalloc's arenas.
+std::size_t pythonHeapBytes();
+
 /// Around a fork; nothing of CPython's memory can be had or given back between the two.
 void lockPythonHeapForFork();
 void unlockPythonHeapAfterFork(bool inChild);

@@ -12,6 +12,7 @@
 #include "interpreter/cpython/gil_priority.h"
 #include "interpreter/cpython/gil_state.h"
 #include "interpreter/cpython/interrupts.h"
+#include "interpreter/cpython/python_heap.h"
 #include "interpreter/cpython/stacks.h"
 #include "interpreter/entry/lifecycle.h"
 #include "interpreter/libc/exit_functions.h"
@@ -91,6 +92,7 @@ constexpr InterpreterApi::WithoutGil withoutGil = {
     .runExitFunctions = runExitFunctions,
     .close = closeInterpreter,
     .writeStacks = writeStacks,
+    .heapBytes = pythonHeapBytes,
     .threadState = threadState,
     .newThreadState = newThreadState,
     .acquire = acquire,

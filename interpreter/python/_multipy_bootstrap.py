@@ -249,13 +249,17 @@ class _TorchImport:
         _multipy_host.report_broken(f"the import of torch failed at {when} with {what}")
 
 
+# CPython 3.12 freezes some as it starts.
+_FROZEN_BY_PYTHON = gc.get_freeze_count()
+
+
 def _take_for_old():
     """What there is goes to the oldest generation, as if it had survived collections.
 
     Otherwise the next allocation would start a collection that looks through all of it,
     a twelfth of the import's time, to find 2 % of garbage.
     """
-    if gc.get_freeze_count() == 0:  # else other code has frozen objects, which stay so
+    if gc.get_freeze_count() == _FROZEN_BY_PYTHON:  # else other code has frozen objects, which stay so
         gc.freeze()
         gc.unfreeze()
 

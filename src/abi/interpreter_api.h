@@ -128,6 +128,9 @@ struct InterpreterApi::WithoutGil {
   /// faulthandler would to a file descriptor, and takes no lock and no memory for it.
   void (*writeStacks)(int file);
 
+  /// How much memory CPython has taken in this interpreter, in bytes.
+  std::size_t (*heapBytes)();
+
   // --- thread states and the GIL
   /// This thread's PyThreadState here, or null. No cost to speak of.
   void* (*threadState)();
@@ -212,7 +215,7 @@ struct InterpreterApi::WithGil {
   bool (*argumentNames)(BorrowedReference callable, std::vector<std::string>* out, Failure&);
 };
 
-inline constexpr uint32_t kInterpreterApiVersion = 11;
+inline constexpr uint32_t kInterpreterApiVersion = 12;
 inline constexpr const char* kInterpreterApiSymbol = "multipy_interpreter_api";
 using GetInterpreterApi = const InterpreterApi* (*)();
 

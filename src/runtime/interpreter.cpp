@@ -9,6 +9,7 @@
 #include "runtime/interpreter/interpreter_core.h"
 #include "runtime/interpreter/interpreter_recipe.h"
 #include "runtime/manager_state.h"
+#include "runtime/seat.h"
 #include "runtime/session_state.h"
 
 namespace multipy::runtime {
@@ -34,32 +35,39 @@ std::shared_ptr<InterpreterCore> startBeside(const ManagerState& manager,
 }  // namespace
 
 Interpreter::Interpreter(std::shared_ptr<Environment> environment, InterpreterOptions options)
-    : Interpreter(startAlone(environment, std::move(options)), nullptr) {
+    : Interpreter(std::make_shared<Seat>(startAlone(environment, std::move(options))), nullptr) {
   environment->configureInterpreter(this);
 }
 
 Interpreter::Interpreter(InterpreterManager* manager, std::shared_ptr<Environment> environment)
-    : Interpreter(
-          manager ? startBeside(*manager->state_, environment) : startAlone(environment, {}),
-          manager ? manager->state_ : nullptr) {
+    : Interpreter(std::make_shared<Seat>(manager ? startBeside(*manager->state_, environment)
+                                                 : startAlone(environment, {})),
+                  manager ? manager->state_ : nullptr) {
   environment->configureInterpreter(this);
 }
 
-Interpreter::Interpreter(std::shared_ptr<InterpreterCore> core,
-                         std::shared_ptr<ManagerState> manager) noexcept
-    : core_(std::move(core)), manager_(std::move(manager)) {}
+Interpreter::Interpreter(std::shared_ptr<Seat> seat, std::shared_ptr<ManagerState> manager) noexcept
+    : seat_(std::move(seat)), manager_(std::move(manager)) {}
 
 Interpreter::~Interpreter() {
-  if (core_) InterpreterCore::shutDown({&core_, 1});
+  const auto core = seat_ ? seat_->exchange(nullptr) : nullptr;
+  if (core) InterpreterCore::shutDown({&core, 1});
 }
 
-const std::shared_ptr<InterpreterCore>& Interpreter::core() const {
-  if (!core_) throw HandleError("cannot use an Interpreter that has been moved from");
-  return core_;
+Guest Interpreter::guest() const {
+  if (!seat_) throw HandleError("cannot use an Interpreter that has been moved from");
+  Guest guest = seat_->guest();
+  if (!guest.core())
+    throw HandleError(
+        "cannot use this Interpreter: its InterpreterManager has been resized to fewer, and it is "
+        "none of those; take one that allInstances() has now");
+  return guest;
 }
+
+std::shared_ptr<InterpreterCore> Interpreter::core() const { return guest().core(); }
 
 InterpreterSession Interpreter::acquireSession() const {
-  return SessionState::on(core(), manager_);
+  return SessionState::on(guest(), manager_);
 }
 
 int Interpreter::slot() const { return core()->slot().number(); }

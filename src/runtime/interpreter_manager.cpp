@@ -1,9 +1,7 @@
 #include "multipy/runtime/interpreter_manager.h"
 
-#include <algorithm>
 #include <utility>
 
-#include "base/parallel_for.h"
 #include "multipy/runtime/Exception.h"
 #include "multipy/runtime/environment.h"
 #include "runtime/manager_state.h"
@@ -20,34 +18,15 @@ InterpreterManagerOptions withEnvironment(std::shared_ptr<Environment> environme
   return options;
 }
 
-std::vector<InterpreterOptions> optionsOfEach(std::size_t n,
-                                              const InterpreterManagerOptions& options) {
-  std::vector<InterpreterOptions> each(n, options.interpreters);
-  for (std::size_t i = 0; i < n; ++i) {
-    if (options.adjust) options.adjust(i, each[i]);
-    checkOptions(each[i]);
-  }
-  return each;
-}
-
 std::shared_ptr<ManagerState> startInterpreters(std::size_t n,
                                                 const InterpreterManagerOptions& options) {
   if (n == 0)
     throw InvalidArgument(
         "InterpreterManager: the number of interpreters is 0, expected at least 1");
-  const std::vector<InterpreterOptions> each = optionsOfEach(n, options);
   auto state = std::make_shared<ManagerState>(options, prepareRecipe(options), n);
-  auto& cores = state->places.cores;
   try {
-    base::parallelFor(
-        n, [&](std::size_t i) { cores[i] = InterpreterCore::start(state->recipe, each[i]); });
-    for (std::size_t i = 0; i < n; ++i)
-      cores[i]->whenBroken([weak = std::weak_ptr(state), i] {
-        if (const auto manager = weak.lock()) manager->users.setAside(static_cast<int>(i));
-      });
+    state->keeper.startFirst(n);
   } catch (...) {
-    std::stable_partition(cores.begin(), cores.end(),
-                          [](const auto& core) { return core != nullptr; });
     state->shutDown();
     throw;
   }
@@ -64,16 +43,14 @@ InterpreterManager::InterpreterManager(std::size_t nInterp,
                                        const InterpreterManagerOptions& options)
     : state_(startInterpreters(nInterp, options)) {
   try {
-    instances_.reserve(nInterp);
+    // For as many as there may ever be: they stay where they are.
+    instances_.reserve(state_->places.cores.size());
   } catch (...) {
     state_->shutDown();
     throw;
   }
-  // From here on the Interpreters' own destructors undo it.
-  for (std::size_t i = 0; i < nInterp; ++i)
-    instances_.push_back(Interpreter(state_->places.cores[i], state_));
-  for (Interpreter& interpreter : instances_)
-    options.environment->configureInterpreter(&interpreter);
+  for (std::size_t i = 0; i < state_->places.cores.size(); ++i)
+    instances_.push_back(Interpreter(state_->keeper.seat(i), state_));
 }
 
 InterpreterManager::~InterpreterManager() { state_->shutDown(); }
@@ -82,6 +59,16 @@ InterpreterSession InterpreterManager::acquireOne() { return SessionState::onAny
 
 InterpreterSession InterpreterManager::acquireOne(const CallOptions& options) {
   return SessionState::onAny(state_, nullptr, &options);
+}
+
+at::ArrayRef<Interpreter> InterpreterManager::allInstances() const noexcept {
+  return {instances_.data(), state_->keeper.seats()};
+}
+
+void InterpreterManager::replace(int slot) { state_->keeper.replace(slot); }
+void InterpreterManager::resize(std::size_t n) { state_->keeper.resize(n); }
+void InterpreterManager::setWarmUp(std::function<void(const Interpreter&)> warmUp) {
+  state_->keeper.setWarmUp(std::move(warmUp));
 }
 
 PoolStats InterpreterManager::stats() const { return state_->stats(); }

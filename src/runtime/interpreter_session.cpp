@@ -25,12 +25,12 @@ InterpreterSession SessionState::onAny(const std::shared_ptr<ManagerState>& mana
   return InterpreterSession(std::move(state));
 }
 
-InterpreterSession SessionState::on(std::shared_ptr<InterpreterCore> core,
-                                    std::shared_ptr<ManagerState> manager,
+InterpreterSession SessionState::on(Guest guest, std::shared_ptr<ManagerState> manager,
                                     std::shared_ptr<PackageSource> package) {
-  core->requireOpen("acquire a session");
-  return InterpreterSession(
-      std::make_shared<SessionState>(std::move(core), std::move(manager), std::move(package)));
+  guest.core()->requireOpen("acquire a session");
+  auto state = std::make_shared<SessionState>(guest.core(), std::move(manager), std::move(package));
+  state->guest.emplace(std::move(guest));
+  return InterpreterSession(std::move(state));
 }
 
 const std::shared_ptr<SessionState>& SessionState::of(const InterpreterSession* session,
@@ -78,6 +78,7 @@ void InterpreterSession::end() noexcept {
   self = Obj();
   if (onEnd_) std::exchange(onEnd_, nullptr)();
   state_->reservation.reset();
+  state_->guest.reset();
   state_.reset();
 }
 
@@ -124,7 +125,7 @@ ReplicatedObj InterpreterSession::createMovable(const Obj& obj) {
 Obj InterpreterSession::fromMovable(const ReplicatedObj& movable) const {
   constexpr const char* kDoing = "bring a ReplicatedObj into a session";
   const auto& session = SessionState::of(this, kDoing);
-  return movable.state().objIn(session, kDoing);
+  return ReplicatedState::objIn(*movable.state().version(), session, kDoing);
 }
 
 bool InterpreterSession::attachDeconstructorCallback(std::function<void()> callback) {

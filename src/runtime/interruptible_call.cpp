@@ -26,8 +26,10 @@ void InterruptibleCall::stop() noexcept {
 void InterruptibleCall::end() noexcept {
   onStop_.reset();  // waits for stop()
   manager_.ending.over(record_.id());
-  if (record_.interrupted() != EndReason::None)
-    inside_.python().takeInterruptBack(inside_.threadState());
+  if (record_.interrupted() == EndReason::None) return;
+  const bool wasRaised = !inside_.python().takeInterruptBack(inside_.threadState());
+  if (wasRaised && manager_.options.pool.replacement.afterInterrupt)
+    manager_.keeper.ask(CallRecords::placeOf(record_.id()), ReplacementReason::Interrupted);
 }
 
 }  // namespace multipy::runtime

@@ -9,6 +9,7 @@
 #include "process/interpreter_threads.h"
 #include "runtime/interpreter/interruption.h"
 #include "runtime/interpreter/stack_snapshot.h"
+#include "runtime/interpreter/visit.h"
 
 namespace multipy::runtime {
 namespace {
@@ -17,9 +18,6 @@ using namespace std::chrono_literals;
 
 // One manager has as many places as a process may have interpreters.
 constexpr std::size_t kPlaces = InterpreterId::kMost;
-
-// How long an interrupted call may take to end before the reason is looked for elsewhere.
-constexpr auto kGrace = 1s;
 
 // How often a stack is taken for errors while calls wait.
 constexpr std::chrono::nanoseconds kBetweenStacks = 200ms;
@@ -64,9 +62,10 @@ ManagerState::ManagerState(InterpreterManagerOptions given, InterpreterRecipe pr
       queue(users, places, boundsOf(options.pool)),
       calls(kPlaces),
       tallies(kPlaces),
-      ending(timer, *this, kGrace),
+      ending(timer, *this, options.pool.replacement.grace),
       queued(timer, n, options.pool.mostWaiting, options.pool.mostWaitingOf,
-             [this] { return queue.waiting(); }) {
+             [this] { return queue.waiting(); }),
+      keeper(*this) {
   queue.whenOneWaits([this] { askForStack(); });
 }
 
@@ -76,11 +75,13 @@ void ManagerState::shutDown() noexcept {
     return base::keepForever(shared_from_this());
   {
     const GilReleased outside;  // its threads may be waiting for the GIL that this one has
+    keeper.stop();
     queued.stop();
   }
-  std::size_t n = 0;
-  while (n < places.cores.size() && places.cores[n]) ++n;
-  InterpreterCore::shutDown({places.cores.data(), n});
+  auto& cores = places.cores;
+  const auto end = std::stable_partition(cores.begin(), cores.end(),
+                                         [](const auto& core) { return core != nullptr; });
+  InterpreterCore::shutDown({cores.begin(), end});
   const GilReleased outside;
   timer.stop();
 }
@@ -120,18 +121,31 @@ PoolStats ManagerState::stats() {
   PoolStats stats;
   std::uint64_t made = 0;
   for (int place = 0; place < static_cast<int>(users.limit()); ++place) {
+    const std::uint64_t madeHere = calls.made(place);
+    made += madeHere;
     const auto core = coreAt(place);
-    if (!core) continue;
+    const auto tenant = keeper.tenant(place);
+    if (!core || !tenant) {
+      stats.callsOfRetired += madeHere;
+      continue;
+    }
+    stats.callsOfRetired += tenant->callsBefore;
     InterpreterStats& each = stats.interpreters.emplace_back();
     each.interpreter = core->slot().number();
+    each.state = tenant->state;
+    each.age = duration_cast<milliseconds>(tenant->age);
+    if (const Visit visit(*core); visit) each.heapBytes = core->api().heapBytes();
     each.users = users.users(place);
     each.whyBroken = core->whyBroken();
-    each.calls = calls.made(place);
+    each.calls = madeHere - tenant->callsBefore;
     each.errors = tallies.errors(place);
     for (const CallUnderWay& call : calls.underWay(place))
       each.running.push_back(describe(call, *core));
-    made += each.calls;
   }
+  stats.errorsOfRetired = tallies.earlierErrors();
+  const PoolKeeper::Counts replaced = keeper.counts();
+  stats.replacements = replaced.replaced;
+  stats.failedReplacements = replaced.failed;
   stats.waiting = queue.waitingByPriority();
   const auto queuedNow = queued.inLineByPriority();
   for (std::size_t i = 0; i < kCallPriorities; ++i) stats.waiting[i] += queuedNow[i];
@@ -156,6 +170,12 @@ PoolHealth ManagerState::health() {
                                " is broken: " + why);
     }
   }
+  const PoolKeeper::Counts replaced = keeper.counts();
+  if (replaced.condemned > 0)
+    health.reasons.push_back(std::to_string(replaced.condemned) +
+                             " interpreters have a call that does not end");
+  if (!replaced.whyFailed.empty())
+    health.reasons.push_back("an interpreter could not be replaced: " + replaced.whyFailed);
   const std::size_t waiting = queue.waiting() + queued.inLine();
   if (waiting >= options.pool.mostWaiting && waiting > 0)
     health.reasons.push_back("the line is full: " + std::to_string(waiting) + " calls wait");

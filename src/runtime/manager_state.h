@@ -19,6 +19,7 @@
 #include "runtime/pool/call_tallies.h"
 #include "runtime/pool/queued_calls.h"
 #include "runtime/pool/timer.h"
+#include "runtime/pool_keeper.h"
 #include "runtime/scheduling/call_queue.h"
 #include "runtime/scheduling/interpreter_users.h"
 
@@ -41,7 +42,9 @@ struct ManagerState final : Interpreters, std::enable_shared_from_this<ManagerSt
   // --- Interpreters (by the timer's thread)
   void interrupt(CallId id, EndReason reason) noexcept override;
   bool isUnderWay(CallId id) const noexcept override { return calls.isUnderWay(id); }
-  void giveUp(CallId) noexcept override {}
+  void giveUp(CallId id) noexcept override {
+    keeper.ask(CallRecords::placeOf(id), ReplacementReason::Condemned, id);
+  }
 
   const InterpreterManagerOptions options;
   const InterpreterRecipe recipe;
@@ -53,6 +56,7 @@ struct ManagerState final : Interpreters, std::enable_shared_from_this<ManagerSt
   Timer timer;
   CallEnding ending;
   QueuedCalls queued;
+  PoolKeeper keeper;
 
   /// Ends the interpreters, and what watches over calls. By InterpreterManager's destructor, or
   /// where its constructor fails.

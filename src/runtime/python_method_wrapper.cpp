@@ -19,15 +19,15 @@ c10::IValue PythonMethodWrapper::operator()(std::vector<c10::IValue> args,
 }
 
 void PythonMethodWrapper::setArgumentNames(std::vector<std::string>& names) const {
-  ReplicatedState& model = model_.state();
-  const Reservation reservation(*model.manager);
+  const auto version = model_.state().version();
+  const Reservation reservation(*model_.state().manager);
   const auto& core = reservation.core();
   const Entered inside(*core, "ask a method for its arguments");
   Failure failure;
   const OwnedReference method(
-      inside, inside.python().attr(model.objectIn(inside), methodName_.c_str(), failure));
+      inside, inside.python().attr(version->objectIn(inside), methodName_.c_str(), failure));
   if (!method || !inside.python().argumentNames(method.get(), &names, failure))
-    throwFailure(failure, model.wantedBy());
+    throwFailure(failure, version->wantedBy());
 }
 
 }  // namespace multipy::runtime

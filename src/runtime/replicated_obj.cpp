@@ -9,6 +9,8 @@
 
 namespace multipy::runtime {
 
+static constexpr const char* kBring = "bring a ReplicatedObj into a session";
+
 ReplicatedState& ReplicatedObj::state() const {
   if (!state_) [[unlikely]]
     throw InvalidArgument(
@@ -19,20 +21,21 @@ ReplicatedState& ReplicatedObj::state() const {
 }
 
 InterpreterSession ReplicatedObj::acquireSession(const Interpreter* onThisInterpreter) const {
-  ReplicatedState& replicated = state();
-  InterpreterSession session =
-      onThisInterpreter ? SessionState::on(onThisInterpreter->core(), onThisInterpreter->manager_,
-                                           replicated.package)
-                        : SessionState::onAny(replicated.manager, replicated.package);
-  session.self = session.fromMovable(*this);
+  const ReplicatedState& replicated = state();
+  const auto version = replicated.version();
+  InterpreterSession session = onThisInterpreter
+                                   ? SessionState::on(onThisInterpreter->guest(),
+                                                      onThisInterpreter->manager_, version->package)
+                                   : SessionState::onAny(replicated.manager, version->package);
+  session.self = ReplicatedState::objIn(*version, SessionState::of(&session, kBring), kBring);
   return session;
 }
 
 InterpreterSession ReplicatedObj::acquireSession(const CallOptions& options) const {
-  ReplicatedState& replicated = state();
-  InterpreterSession session =
-      SessionState::onAny(replicated.manager, replicated.package, &options);
-  session.self = session.fromMovable(*this);
+  const ReplicatedState& replicated = state();
+  const auto version = replicated.version();
+  InterpreterSession session = SessionState::onAny(replicated.manager, version->package, &options);
+  session.self = ReplicatedState::objIn(*version, SessionState::of(&session, kBring), kBring);
   return session;
 }
 
@@ -61,15 +64,25 @@ at::IValue ReplicatedObj::callKwargs(
 bool ReplicatedObj::hasattr(const char* name) const { return acquireSession().self.hasattr(name); }
 
 void ReplicatedObj::unload(const Interpreter* onThisInterpreter) {
+  const auto version = state().version();
   if (onThisInterpreter)
-    state().objects.drop(*onThisInterpreter->core());
+    version->objects.drop(*onThisInterpreter->core());
   else
-    state().objects.dropAll();
+    version->objects.dropAll();
 }
 
 Obj ReplicatedObj::toObj(InterpreterSession* session) const {
-  constexpr const char* kDoing = "bring a ReplicatedObj into a session";
-  return state().objIn(SessionState::of(session, kDoing), kDoing);
+  return ReplicatedState::objIn(*state().version(), SessionState::of(session, kBring), kBring);
+}
+
+void ReplicatedObj::switchTo(const ReplicatedObj& next,
+                             const std::function<void(InterpreterSession&)>& warmUp) const {
+  state().switchTo(next, warmUp);
+}
+
+void ReplicatedObj::shareCalls(const ReplicatedObj& other, double share,
+                               const std::function<void(InterpreterSession&)>& warmUp) const {
+  state().shareCalls(other, share, warmUp);
 }
 
 }  // namespace multipy::runtime

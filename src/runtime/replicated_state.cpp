@@ -34,6 +34,13 @@ std::string nameOf(const Entered& inside, BorrowedReference object) {
 
 }  // namespace
 
+ReplicatedState::ReplicatedState(std::shared_ptr<ManagerState> of,
+                                 std::shared_ptr<PackageSource> from)
+    : manager(std::move(of)),
+      name(keptName("a ReplicatedObj")),
+      own_(std::make_shared<ObjectVersion>(std::move(from))),
+      first_(own_.get()) {}
+
 ReplicatedObj ReplicatedState::make(const Obj& obj, const InterpreterSession* session,
                                     std::shared_ptr<ManagerState> manager,
                                     std::shared_ptr<PackageSource> package) {
@@ -47,13 +54,14 @@ ReplicatedObj ReplicatedState::make(const Obj& obj, const InterpreterSession* se
         "the one that it was made through (InterpreterSession::isOwner tells)");
 
   auto state = std::make_shared<ReplicatedState>(std::move(manager), std::move(package));
+  ObjectVersion& version = *state->first_;
   const auto& core = owner->core;
   const Entered inside(*core, kDoing);
-  const BorrowedReference importer = state->package ? state->package->importer(inside) : nullptr;
+  const BorrowedReference importer = version.package ? version.package->importer(inside) : nullptr;
   Failure failure;
-  if (!inside.python().pickle(object.object(), importer, &state->origin.emplace<Pickled>(),
+  if (!inside.python().pickle(object.object(), importer, &version.origin.emplace<Pickled>(),
                               failure))
-    throwFailure(failure, state->wantedBy());
+    throwFailure(failure, version.wantedBy());
   state->name = keptName(nameOf(inside, object.object()));
   return ReplicatedObj(std::move(state));
 }
@@ -62,59 +70,58 @@ ReplicatedObj ReplicatedState::load(std::string module, std::string file,
                                     std::shared_ptr<ManagerState> manager,
                                     std::shared_ptr<PackageSource> package) {
   auto state = std::make_shared<ReplicatedState>(std::move(manager), std::move(package));
-  state->name = keptName(file + " of " + state->package->name());
-  state->origin =
+  ObjectVersion& version = *state->first_;
+  state->name = keptName(file + " of " + version.package->name());
+  version.origin =
       PackagedPickle{std::move(module), std::move(file), std::make_shared<PackageStorages>()};
   for (std::size_t tried = 1;; ++tried) {
     constexpr const char* kDoing = "load a pickle of a package";
-    const InterpreterSession session = SessionState::onAny(state->manager, state->package);
+    const InterpreterSession session = SessionState::onAny(state->manager, version.package);
     const auto& core = SessionState::of(&session, kDoing)->core;
     const Entered inside(*core, kDoing);
-    if (state->objectUnlessBroken(inside, tried)) return ReplicatedObj(std::move(state));
+    if (state->objectUnlessBroken(version, inside, tried)) return ReplicatedObj(std::move(state));
   }
 }
 
-BorrowedReference ReplicatedState::objectIn(const Entered& inside) {
-  if (const BorrowedReference known = objects.find(inside)) [[likely]]
-    return known;
-  Failure failure;
-  NewReference made = bringTo(inside, failure);
-  if (!made) throwFailure(failure, wantedBy());
-  return objects.keep(inside, std::move(made));
-}
-
-BorrowedReference ReplicatedState::objectUnlessBroken(const Entered& inside, std::size_t tried) {
+BorrowedReference ReplicatedState::objectUnlessBroken(ObjectVersion& version, const Entered& inside,
+                                                      std::size_t tried) {
   try {
-    return objectIn(inside);
+    return version.objectIn(inside);
   } catch (const PythonException&) {
     if (tried >= manager->users.counts().open || !inside.core().isBroken()) throw;
     return nullptr;
   }
 }
 
-NewReference ReplicatedState::bringTo(const Entered& inside, Failure& failure) {
-  const BorrowedReference importer = package ? package->importer(inside) : nullptr;
-  if (const auto* packaged = std::get_if<PackagedPickle>(&origin))
-    return inside.python().loadPickle(importer, *packaged, objects.place(inside), failure);
-  return inside.python().unpickle(std::get<Pickled>(origin), importer, failure);
-}
-
-Obj ReplicatedState::objIn(const std::shared_ptr<SessionState>& session, const char* doing) {
+Obj ReplicatedState::objIn(ObjectVersion& version, const std::shared_ptr<SessionState>& session,
+                           const char* doing) {
   const Entered inside(*session->core, doing);
-  NewReference object = inside.python().newReference(objectIn(inside));
+  NewReference object = inside.python().newReference(version.objectIn(inside));
   return ObjectState::adopt(inside, std::move(object), {}, session);
 }
+
+// --- calls
 
 at::IValue ReplicatedState::call(const char* method, at::ArrayRef<at::IValue> args,
                                  const KeywordArgument* named, std::size_t nNamed,
                                  const CallOptions* options) {
   for (std::size_t tried = 1;; ++tried) {
+    Chosen chosen;
+    if (hasOthers_.load(std::memory_order_acquire)) [[unlikely]] {
+      chosen = choose();
+      if (chosen.other) return chosen.other->call(method, args, named, nNamed, options);
+    }
     const Turn turn(*manager, cost, *name, options);
     const Entered inside(*turn.core(), "call a ReplicatedObj", turn.priority());
     const InterruptibleCall call(*manager, turn, inside, name, options);
+    if (!chosen.own && hasOthers_.load(std::memory_order_acquire)) [[unlikely]] {
+      --tried;
+      continue;  // since it has been in line
+    }
+    ObjectVersion& version = chosen.own ? *chosen.own : *first_;
     try {
-      if (const BorrowedReference object = objectUnlessBroken(inside, tried)) [[likely]]
-        return callIn(inside, object, method, args, named, nNamed);
+      if (const BorrowedReference object = objectUnlessBroken(version, inside, tried)) [[likely]]
+        return callIn(version, inside, object, method, args, named, nNamed);
     } catch (const PythonException& error) {
       call.raised(error);
       manager->tallies.failed(turn.place(), error.type());
@@ -123,9 +130,10 @@ at::IValue ReplicatedState::call(const char* method, at::ArrayRef<at::IValue> ar
   }
 }
 
-at::IValue ReplicatedState::callIn(const Entered& inside, BorrowedReference object,
-                                   const char* method, at::ArrayRef<at::IValue> args,
-                                   const KeywordArgument* named, std::size_t nNamed) {
+at::IValue ReplicatedState::callIn(const ObjectVersion& version, const Entered& inside,
+                                   BorrowedReference object, const char* method,
+                                   at::ArrayRef<at::IValue> args, const KeywordArgument* named,
+                                   std::size_t nNamed) {
   const InterpreterApi::WithGil& python = inside.python();
 
   // A reference of our own: while Python runs the GIL may be given up, and the
@@ -150,7 +158,7 @@ at::IValue ReplicatedState::callIn(const Entered& inside, BorrowedReference obje
     manager->tallies.runTime.add(took, timed);
   }
   if (!done) [[unlikely]]
-    throwFailure(failure, wantedBy());
+    throwFailure(failure, version.wantedBy());
   return result;
 }
 
@@ -181,6 +189,81 @@ void ReplicatedState::refuse(QueuedCall::Refusal why) {
           "alive until its calls have ended");
   }
   std::terminate();
+}
+
+// --- others in its place
+
+ReplicatedState::Chosen ReplicatedState::choose() const {
+  const base::Lock lock(mutex_);
+  if (sharer_ && (due_ += share_) >= 1) {
+    due_ -= 1;
+    return {sharer_, nullptr};
+  }
+  if (successor_) return {successor_, nullptr};
+  return {nullptr, own_};
+}
+
+std::shared_ptr<ObjectVersion> ReplicatedState::version() const {
+  Chosen chosen = choose();
+  while (chosen.other) chosen = chosen.other->choose();
+  return std::move(chosen.own);
+}
+
+std::shared_ptr<ReplicatedState> ReplicatedState::successor() const {
+  const base::Lock lock(mutex_);
+  return successor_;
+}
+
+std::shared_ptr<ReplicatedState> ReplicatedState::checkedOther(const ReplicatedObj& other,
+                                                               const char* doing) {
+  std::shared_ptr<ReplicatedState> found = other.state_;
+  other.state();  // is not empty
+  if (found->manager != manager)
+    throw InvalidArgument(std::string("cannot ") + doing + " " + *found->name +
+                          ": it is of another InterpreterManager; load it with the same one");
+  while (auto next = found->successor()) found = std::move(next);
+  if (found.get() == this)
+    throw InvalidArgument(
+        std::string("cannot ") + doing + " " + *name +
+        ": it is that object; load the other one into a ReplicatedObj of its own");
+  return found;
+}
+
+void ReplicatedState::switchTo(const ReplicatedObj& next, const WarmUp& warmUp) {
+  process::refuseInForkedChild("switch a ReplicatedObj");
+  manager->keeper.onAll([&](PoolKeeper::All& all) {
+    const std::shared_ptr<ReplicatedState> to = checkedOther(next, "switch to");
+    all.load(*to, warmUp);
+    std::shared_ptr<ObjectVersion> old;
+    std::shared_ptr<ReplicatedState> oldSuccessor, oldSharer;
+    {
+      const base::Lock lock(mutex_);
+      old.swap(own_);
+      oldSharer.swap(sharer_);
+      oldSuccessor = std::exchange(successor_, to);
+      hasOthers_.store(true);
+    }
+    if (old) all.keepWhileCallsAreUnderWay(std::move(old));
+  });
+}
+
+void ReplicatedState::shareCalls(const ReplicatedObj& other, double share, const WarmUp& warmUp) {
+  process::refuseInForkedChild("share the calls of a ReplicatedObj");
+  if (!(share >= 0 && share <= 1))
+    throw InvalidArgument("cannot share the calls of " + *name + ": the share is " +
+                          std::to_string(share) + ", expected 0 to 1");
+  manager->keeper.onAll([&](PoolKeeper::All& all) {
+    std::shared_ptr<ReplicatedState> with;
+    if (share > 0) {
+      with = checkedOther(other, "share calls with");
+      all.load(*with, warmUp);
+    }
+    const base::Lock lock(mutex_);
+    sharer_.swap(with);
+    share_ = share;
+    due_ = 0;
+    hasOthers_.store(sharer_ || successor_);
+  });
 }
 
 }  // namespace multipy::runtime

@@ -1,20 +1,21 @@
-// What the copies of a ReplicatedObj share: how an interpreter comes by the object, its
-// storages, and the Python object in each interpreter that has used it.
+// What the copies of a ReplicatedObj share: the object (ObjectVersion), and which other one takes
+// its calls, or some of them.
 //
-// One from createMovable() is the object pickled. One from loadPickle() is a recipe: which
-// pickle of the package each interpreter loads with its own importer; nothing is pickled.
+// A call of one that never had another uses its own version by a plain pointer. When another one
+// takes all calls, calls that are under way on the version by that pointer have a record
+// (CallRecords): the version is kept until those are over. From then on a call counts what it uses.
 #pragma once
 
+#include <atomic>
+#include <functional>
 #include <memory>
 #include <string>
-#include <unordered_map>
-#include <variant>
 
 #include "abi/interpreter_api.h"
+#include "base/mutex.h"
 #include "multipy/runtime/replicated_obj.h"
-#include "runtime/interpreter/object_table.h"
 #include "runtime/manager_state.h"
-#include "runtime/packages/package_source.h"
+#include "runtime/object_version.h"
 #include "runtime/pool/queued_calls.h"
 #include "runtime/scheduling/call_cost.h"
 #include "runtime/session_state.h"
@@ -22,8 +23,7 @@
 namespace multipy::runtime {
 
 struct ReplicatedState {
-  ReplicatedState(std::shared_ptr<ManagerState> of, std::shared_ptr<PackageSource> from)
-      : manager(std::move(of)), package(std::move(from)), name(keptName("a ReplicatedObj")) {}
+  ReplicatedState(std::shared_ptr<ManagerState> of, std::shared_ptr<PackageSource> from);
 
   /// Pickles an Obj of `session`, with the classes of `package` if not null.
   /// Throws HandleError if the Obj is not of that session.
@@ -37,10 +37,11 @@ struct ReplicatedState {
                             std::shared_ptr<ManagerState> manager,
                             std::shared_ptr<PackageSource> package);
 
-  /// The object in this interpreter, unpickled on first use.
-  BorrowedReference objectIn(const Entered& inside);
-  /// The same as an Obj of the session.
-  Obj objIn(const std::shared_ptr<SessionState>& session, const char* doing);
+  /// The version that a use from now on gets.
+  std::shared_ptr<ObjectVersion> version() const;
+  /// The object of `version` as an Obj of the session.
+  static Obj objIn(ObjectVersion& version, const std::shared_ptr<SessionState>& session,
+                   const char* doing);
 
   /// Calls the object, or its method of that name if not null, on the interpreter
   /// that the queue gives, perhaps after waiting for one. Where that turns out to be broken
@@ -53,25 +54,42 @@ struct ReplicatedState {
   /// Throws what a call becomes that was in line for that thread.
   [[noreturn]] void refuse(QueuedCall::Refusal why);
 
-  std::string_view wantedBy() const noexcept {
-    return package ? std::string_view(package->name()) : std::string_view();
-  }
+  using WarmUp = std::function<void(InterpreterSession&)>;
+  /// As ReplicatedObj's.
+  void switchTo(const ReplicatedObj& next, const WarmUp& warmUp);
+  void shareCalls(const ReplicatedObj& other, double share, const WarmUp& warmUp);
 
   const std::shared_ptr<ManagerState> manager;
-  const std::shared_ptr<PackageSource> package;  // null: not from a package
-  std::variant<Pickled, PackagedPickle> origin;  // not changed once made
-  ObjectTable objects;
   CallCost cost;
   const std::string* name;  // what errors and figures call it; never freed
 
  private:
+  /// Who takes a call: another object, or this one's own version. Exactly one is not null.
+  struct Chosen {
+    std::shared_ptr<ReplicatedState> other;
+    std::shared_ptr<ObjectVersion> own;
+  };
+  Chosen choose() const;
+  /// Throws InvalidArgument if it cannot take this one's calls.
+  std::shared_ptr<ReplicatedState> checkedOther(const ReplicatedObj& other, const char* doing);
+  std::shared_ptr<ReplicatedState> successor() const;
+
   /// Null if this interpreter has turned out to be of no use: nothing has been called yet, so
   /// another one can do it, if fewer than there are have been `tried`, this one included.
-  BorrowedReference objectUnlessBroken(const Entered& inside, std::size_t tried);
-  at::IValue callIn(const Entered& inside, BorrowedReference object, const char* method,
-                    at::ArrayRef<at::IValue> args, const KeywordArgument* named,
+  BorrowedReference objectUnlessBroken(ObjectVersion& version, const Entered& inside,
+                                       std::size_t tried);
+  at::IValue callIn(const ObjectVersion& version, const Entered& inside, BorrowedReference object,
+                    const char* method, at::ArrayRef<at::IValue> args, const KeywordArgument* named,
                     std::size_t nNamed);
-  NewReference bringTo(const Entered& inside, Failure& failure);
+
+  std::atomic<bool> hasOthers_{false};
+  mutable base::Mutex mutex_;
+  std::shared_ptr<ObjectVersion> own_ MULTIPY_GUARDED_BY(mutex_);  // null once it has a successor
+  std::shared_ptr<ReplicatedState> successor_ MULTIPY_GUARDED_BY(mutex_);  // takes all calls
+  std::shared_ptr<ReplicatedState> sharer_ MULTIPY_GUARDED_BY(mutex_);     // takes some of them
+  double share_ MULTIPY_GUARDED_BY(mutex_) = 0;
+  mutable double due_ MULTIPY_GUARDED_BY(mutex_) = 0;  // calls that the sharer is to have
+  ObjectVersion* const first_;                         // own_, as long as hasOthers_ is false
 };
 
 }  // namespace multipy::runtime

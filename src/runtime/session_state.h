@@ -9,6 +9,7 @@
 #include "runtime/interpreter/interpreter_core.h"
 #include "runtime/manager_state.h"
 #include "runtime/packages/package_source.h"
+#include "runtime/seat.h"
 
 namespace multipy::runtime {
 
@@ -23,8 +24,7 @@ struct SessionState {
                                   std::shared_ptr<PackageSource> package = nullptr,
                                   const CallOptions* options = nullptr);
   /// A session on a given one; `manager` is null for a stand-alone interpreter.
-  static InterpreterSession on(std::shared_ptr<InterpreterCore> core,
-                               std::shared_ptr<ManagerState> manager,
+  static InterpreterSession on(Guest guest, std::shared_ptr<ManagerState> manager,
                                std::shared_ptr<PackageSource> package = nullptr);
 
   /// Of a session that the user gives; throws InvalidArgument for null and
@@ -40,7 +40,9 @@ struct SessionState {
   const std::shared_ptr<InterpreterCore> core;
   const std::shared_ptr<ManagerState> manager;   // null: stand-alone
   const std::shared_ptr<PackageSource> package;  // null: not about a package
-  std::optional<Reservation> reservation;        // given back when the session ends
+  // One of the two, given back when the session ends:
+  std::optional<Reservation> reservation;
+  std::optional<Guest> guest;
   std::atomic<bool> open{true};
 };
 

@@ -24,12 +24,19 @@ std::string answer(InterpreterSession session) {
   }
 }
 
+/// Not replaced, as they would be otherwise (replacement_test.cpp).
+InterpreterManagerOptions leftBroken() {
+  InterpreterManagerOptions options;
+  options.pool.replacement.whenBroken = false;
+  return options;
+}
+
 bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
 TEST(BrokenInterpreters, SayWhyAndSinceWhen) {
-  InterpreterManager manager(1);
+  InterpreterManager manager(1, leftBroken());
   manager.registerModuleSource("torch.autograd", kDamaged);
   const Interpreter& interpreter = manager.allInstances()[0];
   EXPECT_EQ(interpreter.whyBroken(), "");
@@ -44,7 +51,7 @@ TEST(BrokenInterpreters, SayWhyAndSinceWhen) {
 }
 
 TEST(BrokenInterpreters, AreLeftToThemselvesWhereThereAreOthers) {
-  InterpreterManager manager(3);
+  InterpreterManager manager(3, leftBroken());
   manager.registerModuleSource("torch.functional", kDamaged);
   EXPECT_EQ(answer(manager.allInstances()[1].acquireSession()),
             "RuntimeError: this part is damaged");
@@ -66,7 +73,7 @@ exec(compile(_spec.loader.get_data(_spec.origin), _spec.origin, "exec"))
 }
 
 TEST(BrokenInterpreters, HandTheirCallsOnBeforeAnythingHasBeenCalled) {
-  InterpreterManager manager(2);
+  InterpreterManager manager(2, leftBroken());
   manager.registerModuleSource("work", R"(
 class Twice:
     def __setstate__(self, state):
@@ -103,7 +110,7 @@ exec(compile(_spec.loader.get_data(_spec.origin), _spec.origin, "exec"))
 }
 
 TEST(BrokenInterpreters, AreUsedWhereThereIsNoOther) {
-  InterpreterManager manager(2);
+  InterpreterManager manager(2, leftBroken());
   manager.registerModuleSource("torch.functional", kDamaged);
   for (const Interpreter& each : manager.allInstances()) answer(each.acquireSession());
   for (int i = 0; i < 4; ++i) {
@@ -116,7 +123,7 @@ TEST(BrokenInterpreters, EndWithoutACrash) {
   for (const char* part :
        {"torch._tensor", "torch.storage", "torch.autograd", "torch.nn", "torch.jit",
         "torch._meta_registrations", "torch.fx", "torch.distributed.rpc"}) {
-    InterpreterManager manager(1);
+    InterpreterManager manager(1, leftBroken());
     manager.registerModuleSource(part, kDamaged);
     EXPECT_NE(answer(manager.acquireOne()), "right") << part;
     EXPECT_NE(answer(manager.acquireOne()), "right") << part;
@@ -124,7 +131,7 @@ TEST(BrokenInterpreters, EndWithoutACrash) {
 }
 
 TEST(BrokenInterpreters, AreNoneWhereTorchIsNotThere) {
-  InterpreterManager manager(1);
+  InterpreterManager manager(1, leftBroken());
   manager.registerModuleSource("torch",
                                "raise ModuleNotFoundError('no torch here', name='torch')\n");
   EXPECT_TRUE(contains(answer(manager.acquireOne()), "ModuleNotFoundError"));

@@ -44,7 +44,12 @@ class Counts : public testing::Test {
     options.deadline = CallOptions::in(patience);
     return options;
   }
-  InterpreterManager manager{2};
+  static InterpreterManagerOptions keepingInterrupted() {
+    InterpreterManagerOptions options;
+    options.pool.replacement.afterInterrupt = false;
+    return options;
+  }
+  InterpreterManager manager{2, keepingInterrupted()};
 };
 
 TEST_F(Counts, CallsErrorsAndWhatEndedThem) {

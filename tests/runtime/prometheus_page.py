@@ -25,7 +25,7 @@ def value(name, **labels):
 
 
 assert families["multipy_interpreters"].type == "gauge"
-assert value("multipy_interpreters") == 2
+assert value("multipy_interpreters", state="serving") == 2
 assert families["multipy_calls"].type == "counter"
 assert value("multipy_calls") == 7, value("multipy_calls")
 assert value("multipy_errors", type="ValueError") == 1

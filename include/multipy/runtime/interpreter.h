@@ -32,6 +32,9 @@ namespace multipy::runtime {
 class Environment;
 class InterpreterCore;
 class InterpreterManager;
+class Guest;
+class PoolKeeper;
+class Seat;
 struct ManagerState;
 
 class Interpreter {
@@ -54,10 +57,12 @@ class Interpreter {
   /// C++ called are daemon threads unless they say otherwise.)
   ~Interpreter();
 
-  /// A session here. It is not counted by the manager's LoadBalancer.
+  /// A session here. It is not counted by the manager's LoadBalancer. HandleError if resize() has
+  /// taken this interpreter out of its pool.
   InterpreterSession acquireSession() const;
 
-  /// Number of this interpreter among the process's live ones.
+  /// Number of this interpreter among the process's live ones. A manager that replaces it puts one
+  /// with another number here.
   int slot() const;
 
   /// Why this interpreter is of no use any more, and from when; empty as long as it is of use.
@@ -73,11 +78,12 @@ class Interpreter {
  private:
   friend class InterpreterManager;
   friend class ReplicatedObj;
-  Interpreter(std::shared_ptr<InterpreterCore> core,
-              std::shared_ptr<ManagerState> manager) noexcept;
-  const std::shared_ptr<InterpreterCore>& core() const;
+  friend class PoolKeeper;
+  Interpreter(std::shared_ptr<Seat> seat, std::shared_ptr<ManagerState> manager) noexcept;
+  std::shared_ptr<InterpreterCore> core() const;
+  Guest guest() const;
 
-  std::shared_ptr<InterpreterCore> core_;  // null once moved from
+  std::shared_ptr<Seat> seat_;             // null once moved from
   std::shared_ptr<ManagerState> manager_;  // null when stand-alone
 };
 

@@ -65,9 +65,15 @@ struct InterpreterManagerOptions {  // what can be said of a manager's interpret
   std::filesystem::path cacheDirectory;
   /// Arguments, environment variables and output of all interpreters ...
   InterpreterOptions interpreters;
-  /// ... and what is different in each: called once per interpreter (0 ... n-1), by the
-  /// thread that constructs the manager. What it throws ends that constructor.
+  /// ... and what is different in each: called once for each interpreter that is started, with its
+  /// index in allInstances(); by the thread that constructs or resizes the manager, and by a thread
+  /// of its own where it replaces one. What it throws ends that constructor.
   std::function<void(std::size_t index, InterpreterOptions& options)> adjust;
+  /// Called for each interpreter before it gets a call: to import what calls need, so that none of
+  /// them pays for it. Those that the manager is made with are warmed up at once, each by a thread
+  /// of its own; what it throws ends the constructor. A replacement whose warm-up throws does not
+  /// come about.
+  std::function<void(const Interpreter&)> warmUp;
   PoolOptions pool;  // what happens under load
 };
 
@@ -87,8 +93,26 @@ class InterpreterManager {
   /// is not subject to the options.
   InterpreterSession acquireOne(const CallOptions& options);
 
-  /// All interpreters, to prepare or ask each: `for (auto& i : m.allInstances())`.
-  at::ArrayRef<Interpreter> allInstances() const noexcept { return instances_; }
+  /// All interpreters, to prepare or ask each: `for (auto& i : m.allInstances())`. The Interpreters
+  /// stay where they are as long as the manager does; which interpreter each of them is changes as
+  /// they are replaced.
+  at::ArrayRef<Interpreter> allInstances() const noexcept;
+
+  // --- while it serves. These start interpreters, one after the other, and wait for that; calls go
+  // on meanwhile. Any thread, but no warm-up function (HandleError). They throw what the
+  // constructor does.
+  /// Replaces the interpreter that has this number (Interpreter::slot()) by a new one, which serves
+  /// when this returns. The old one is shut down when its calls and sessions have ended.
+  /// InvalidArgument if none in the pool has it; where the new one cannot be had the old one stays.
+  void replace(int slot);
+  /// From now on the pool has n interpreters, the first n of allInstances(). Those that leave are
+  /// shut down when their calls and sessions have ended. InvalidArgument if n is 0 or more than a
+  /// process can have. Where a new one cannot be had, those that were started before it stay.
+  void resize(std::size_t n);
+  /// Calls it for each interpreter there is, all at once, and keeps it for later ones in place of
+  /// InterpreterManagerOptions::warmUp, unless it throws. For what is loaded after the manager was
+  /// made: `[model](const Interpreter& i) { model.acquireSession(&i).self({example}); }`.
+  void setWarmUp(std::function<void(const Interpreter&)> warmUp);
 
   /// What the interpreters have done and are doing. It waits for no GIL.
   PoolStats stats() const;

@@ -20,6 +20,7 @@
 
 #include "multipy/runtime/call_options.h"
 #include "multipy/runtime/pool_figures.h"
+#include "multipy/runtime/pool_options.h"
 
 namespace multipy::runtime {
 
@@ -39,11 +40,20 @@ struct DurationHistogram {
   }
 };
 
-struct InterpreterStats {   // one interpreter
-  int interpreter = 0;      // Interpreter::slot()
-  std::size_t users = 0;    // calls and sessions that have it now
-  std::string whyBroken;    // Interpreter::whyBroken()
-  std::uint64_t calls = 0;  // of ReplicatedObjs, those under way too
+enum class InterpreterState {
+  Serving,    // calls and sessions are given to it
+  Leaving,    // it has been replaced; those that it has go on
+  Condemned,  // an interrupted call in it does not end
+};
+
+struct InterpreterStats {                              // one interpreter
+  int interpreter = 0;                                 // Interpreter::slot()
+  InterpreterState state = InterpreterState::Serving;  // whether it gets calls
+  std::chrono::milliseconds age{0};                    // since it was started, and warmed up
+  std::size_t heapBytes = 0;                           // CPython's memory in it
+  std::size_t users = 0;                               // calls and sessions that have it now
+  std::string whyBroken;                               // Interpreter::whyBroken()
+  std::uint64_t calls = 0;                             // of ReplicatedObjs, those under way too
   /// How many of them ended with which Python exception, by its type; the interrupted ones are not
   /// in it.
   std::map<std::string, std::uint64_t> errors;
@@ -60,7 +70,12 @@ struct EndedCalls {
 };
 
 struct PoolStats {
-  std::vector<InterpreterStats> interpreters;  // as InterpreterManager::allInstances() has them
+  std::vector<InterpreterStats> interpreters;            // those that serve, and those that leave
+  std::uint64_t callsOfRetired = 0;                      // of those that are not there any more
+  std::map<std::string, std::uint64_t> errorsOfRetired;  // theirs, by type
+  /// How many interpreters have been replaced; the index is the ReplacementReason.
+  std::array<std::uint64_t, kReplacementReasons> replacements{};
+  std::uint64_t failedReplacements = 0;  // a new one could not be started or warmed up
   /// In line now, by priority (the index is the CallPriority): threads that wait in a call, and
   /// calls that no thread waits for.
   std::array<std::size_t, kCallPriorities> waiting{};

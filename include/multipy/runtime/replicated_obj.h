@@ -100,6 +100,22 @@ class ReplicatedObj {
   /// memory. The next use there loads it again. Objs and calls that have it keep theirs.
   void unload(const Interpreter* onThisInterpreter = nullptr);
 
+  // --- a new version without a gap. Both wait until the other object has been loaded, and `warmUp`
+  // has been called with a session whose `self` it is, in every interpreter of the pool, one after
+  // the other, while calls go on; interpreters that come later load it at its first call, or by
+  // InterpreterManager::setWarmUp(). What that throws leaves everything as it was. InvalidArgument
+  // if the other object is this one, or of another manager. Not in a warm-up function.
+
+  /// From now on this object, and each copy of it, is `next`: calls that are under way end on the
+  /// old one, later ones take the new one. The old one's memory is given back when those have
+  /// ended, with the Package that it was loaded from, if that is not kept.
+  void switchTo(const ReplicatedObj& next,
+                const std::function<void(InterpreterSession& session)>& warmUp = {}) const;
+  /// From now on this share of the calls (0 to 1) is made by `other`, evenly; the other ones as
+  /// before. 0 ends it, as switchTo() does.
+  void shareCalls(const ReplicatedObj& other, double share,
+                  const std::function<void(InterpreterSession& session)>& warmUp = {}) const;
+
   /// The object in the session's interpreter.
   Obj toObj(InterpreterSession* session) const;
 

@@ -66,8 +66,9 @@ void giveFreeMemoryBack() noexcept {
   throw HandleError(
       std::string("cannot ") + doing +
       ": the interpreter it needs has been shut down, since its InterpreterManager (or "
-      "stand-alone Interpreter) has been destroyed; keep that alive for as long as you "
-      "use what was made through it");
+      "stand-alone Interpreter) has been destroyed, or since it has been replaced by another one "
+      "after the session had ended; keep them alive for as long as you use what was made through "
+      "them");
 }
 
 }  // namespace

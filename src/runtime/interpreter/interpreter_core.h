@@ -77,7 +77,14 @@ class InterpreterCore : public std::enable_shared_from_this<InterpreterCore> {
   /// first operation.
   void whenBroken(std::function<void()> notify) { whenBroken_ = std::move(notify); }
 
+  // --- sessions that no pool counts
+  void guestComes() noexcept { guests_.fetch_add(1); }
+  void guestLeaves() noexcept { guests_.fetch_sub(1); }
+  std::uint64_t guests() const noexcept { return guests_.load(); }
+
   // --- life
+  /// Whether its shutdown has begun.
+  bool isShutDown() const noexcept { return gate_.closed(); }
   /// Refuses operations, waits for those inside and takes the interpreters down,
   /// all at once. Those that were shut down before are passed over. One that the
   /// calling thread itself is inside is taken down in the background when it has
@@ -159,6 +166,7 @@ class InterpreterCore : public std::enable_shared_from_this<InterpreterCore> {
   std::atomic<bool> clearingAsked_{false};  // clearing_ has been given and has not begun
   bool mustStay_ = false;                   // its libraries: something still refers to them
 
+  std::atomic<std::uint64_t> guests_{0};
   std::atomic<const std::string*> whyBroken_{nullptr};  // written once; owned
   std::function<void()> whenBroken_;
 

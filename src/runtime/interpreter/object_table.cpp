@@ -31,6 +31,7 @@ BorrowedReference ObjectTable::keep(const Entered& inside, NewReference made) {
     // Only now: a dropAll() that runs beside us must not take the core off the list
     // before there is something to drop.
     const base::Lock lock(mutex_);
+    std::erase_if(cores_, [](const auto& each) { return each->isShutDown(); });  // replaced since
     if (std::find(cores_.begin(), cores_.end(), core) == cores_.end()) cores_.push_back(core);
   } catch (...) {
     NewReference again = core->forget(this);

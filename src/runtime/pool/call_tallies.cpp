@@ -52,4 +52,24 @@ std::map<std::string, std::uint64_t> CallTallies::errors(int place) const {
   return errors.byType;
 }
 
+void CallTallies::startOver(int place) noexcept {
+  std::map<std::string, std::uint64_t> gone;
+  {
+    Errors& errors = errors_[static_cast<std::size_t>(place)];
+    const base::Lock lock(errors.mutex);
+    gone.swap(errors.byType);
+  }
+  const base::Lock lock(earlier_.mutex);
+  try {
+    for (const auto& [type, count] : gone) earlier_.byType[type] += count;
+  } catch (const std::bad_alloc&) {
+    // Not counted any more.
+  }
+}
+
+std::map<std::string, std::uint64_t> CallTallies::earlierErrors() const {
+  const base::Lock lock(earlier_.mutex);
+  return earlier_.byType;
+}
+
 }  // namespace multipy::runtime

@@ -51,6 +51,10 @@ class CallTallies {
   /// counted.
   void failed(int place, const std::string& type) noexcept;
   std::map<std::string, std::uint64_t> errors(int place) const;
+  /// Another interpreter comes into `place`: its errors are counted anew.
+  void startOver(int place) noexcept;
+  /// Those counted in places before that.
+  std::map<std::string, std::uint64_t> earlierErrors() const;
 
   DurationTally queueTime, runTime;
 
@@ -64,6 +68,7 @@ class CallTallies {
 
   std::array<std::atomic<std::uint64_t>, 5> ended_{};
   const std::unique_ptr<Errors[]> errors_;
+  Errors earlier_;
 };
 
 }  // namespace multipy::runtime

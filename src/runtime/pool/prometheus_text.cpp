@@ -56,13 +56,27 @@ class Page {
   std::string name_, text_;
 };
 
+// In place of the number: those that are not there any more.
+constexpr const char* kRetired = "interpreter=\"retired\"";
+
 std::string interpreterLabel(const InterpreterStats& stats) {
   return "interpreter=\"" + std::to_string(stats.interpreter) + "\"";
 }
 
 void addInterpreters(Page& page, const PoolStats& stats) {
   page.metric("interpreters", "gauge", "Interpreters of the pool.");
-  page.sample("", static_cast<double>(stats.interpreters.size()));
+  constexpr std::pair<InterpreterState, const char*> kStates[] = {
+      {InterpreterState::Serving, "serving"},
+      {InterpreterState::Leaving, "leaving"},
+      {InterpreterState::Condemned, "condemned"}};
+  for (const auto& [state, name] : kStates) {
+    const auto isIn = [of = state](const InterpreterStats& each) { return each.state == of; };
+    page.sample(std::string("state=\"") + name + "\"",
+                static_cast<double>(std::ranges::count_if(stats.interpreters, isIn)));
+  }
+  page.metric("heap_bytes", "gauge", "CPython's memory in an interpreter.");
+  for (const auto& each : stats.interpreters)
+    page.sample(interpreterLabel(each), static_cast<double>(each.heapBytes));
   page.metric("users", "gauge", "Calls and sessions that have an interpreter now.");
   for (const auto& each : stats.interpreters)
     page.sample(interpreterLabel(each), static_cast<double>(each.users));
@@ -80,10 +94,25 @@ void addInterpreters(Page& page, const PoolStats& stats) {
   page.metric("calls_total", "counter", "Calls of objects, those under way too.");
   for (const auto& each : stats.interpreters)
     page.sample(interpreterLabel(each), static_cast<double>(each.calls));
+  page.sample(kRetired, static_cast<double>(stats.callsOfRetired));
   page.metric("errors_total", "counter", "Calls that ended with a Python exception.");
   for (const auto& each : stats.interpreters)
     for (const auto& [type, count] : each.errors)
       page.sample(interpreterLabel(each) + ",type=" + quoted(type), static_cast<double>(count));
+  for (const auto& [type, count] : stats.errorsOfRetired)
+    page.sample(std::string(kRetired) + ",type=" + quoted(type), static_cast<double>(count));
+}
+
+void addReplacements(Page& page, const PoolStats& stats) {
+  constexpr const char* kReasons[kReplacementReasons] = {
+      "by_hand", "calls", "age", "heap", "interrupted", "condemned", "broken"};
+  page.metric("replacements_total", "counter", "Interpreters that have been replaced.");
+  for (std::size_t i = 0; i < kReplacementReasons; ++i)
+    page.sample(std::string("reason=\"") + kReasons[i] + "\"",
+                static_cast<double>(stats.replacements[i]));
+  page.metric("failed_replacements_total", "counter",
+              "Interpreters that could not be started or warmed up.");
+  page.sample("", static_cast<double>(stats.failedReplacements));
 }
 
 }  // namespace
@@ -91,6 +120,7 @@ void addInterpreters(Page& page, const PoolStats& stats) {
 std::string prometheusText(const PoolStats& stats, const std::string& pool) {
   Page page(pool);
   addInterpreters(page, stats);
+  addReplacements(page, stats);
   page.metric("waiting", "gauge", "Calls in line.");
   constexpr const char* kNames[] = {"low", "normal", "high"};
   for (std::size_t i = 0; i < kCallPriorities; ++i)

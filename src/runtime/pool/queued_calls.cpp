@@ -13,10 +13,10 @@ QueuedCalls::QueuedCalls(Timer& timer, std::size_t threads, std::size_t most,
                          const std::array<std::size_t, kCallPriorities>& mostOf,
                          std::function<std::size_t()> others)
     : timer_(timer),
-      mostThreads_(threads),
       most_(most),
       mostOf_(mostOf),
-      others_(std::move(others)) {}
+      others_(std::move(others)),
+      mostThreads_(threads) {}
 
 QueuedCalls::~QueuedCalls() { stop(); }
 
@@ -56,7 +56,8 @@ QueuedCalls::Added QueuedCalls::add(std::shared_ptr<QueuedCall> call) {
 
 /// Threads that are idle, or may still be started, take that many at once.
 bool QueuedCalls::isFull(CallPriority priority) const {
-  const std::size_t atOnce = idle_ + mostThreads_ - threads_.size();
+  const std::size_t atOnce =
+      idle_ + (mostThreads_ > threads_.size() ? mostThreads_ - threads_.size() : 0);
   const auto inLine = [&](std::size_t size) { return size > atOnce ? size - atOnce : 0; };
   const std::size_t own = lines_[static_cast<std::size_t>(priority)].size();
   if (size_ < atOnce) return false;
@@ -140,6 +141,11 @@ void QueuedCalls::work() noexcept {
     call.reset();
     mutex_.lock();
   }
+}
+
+void QueuedCalls::allowThreads(std::size_t most) noexcept {
+  const base::Lock lock(mutex_);
+  mostThreads_ = most;
 }
 
 void QueuedCalls::stop() noexcept {

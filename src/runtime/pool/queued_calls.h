@@ -68,6 +68,8 @@ class QueuedCalls {
   /// Throws EnvironmentError where no thread is to be had, and std::bad_alloc: it has not been
   /// added.
   Added add(std::shared_ptr<QueuedCall> call);
+  /// From now on as many threads make calls; those that there are stay.
+  void allowThreads(std::size_t most) noexcept;
   /// Refuses those in line, waits for those being made, and takes no more.
   void stop() noexcept;
 
@@ -89,13 +91,14 @@ class QueuedCalls {
   void startThread() MULTIPY_REQUIRES(mutex_);
 
   Timer& timer_;
-  const std::size_t mostThreads_, most_;
+  const std::size_t most_;
   const std::array<std::size_t, kCallPriorities> mostOf_;
   const std::function<std::size_t()> others_;
 
   mutable base::Mutex mutex_;
   base::Condition added_;
   std::array<Line, kCallPriorities> lines_ MULTIPY_GUARDED_BY(mutex_);
+  std::size_t mostThreads_ MULTIPY_GUARDED_BY(mutex_);
   std::size_t size_ MULTIPY_GUARDED_BY(mutex_) = 0;
   std::size_t idle_ MULTIPY_GUARDED_BY(mutex_) = 0;
   bool ended_ MULTIPY_GUARDED_BY(mutex_) = false;
