@@ -209,9 +209,16 @@ std::shared_ptr<ObjectVersion> ReplicatedState::version() const {
   return std::move(chosen.own);
 }
 
-std::shared_ptr<ReplicatedState> ReplicatedState::successor() const {
+ReplicatedState::Others ReplicatedState::others() const {
   const base::Lock lock(mutex_);
-  return successor_;
+  return {successor_, sharer_};
+}
+
+bool ReplicatedState::leadsTo(const ReplicatedState& other) const {
+  if (this == &other) return true;
+  const Others next = others();
+  return (next.successor && next.successor->leadsTo(other)) ||
+         (next.sharer && next.sharer->leadsTo(other));
 }
 
 std::shared_ptr<ReplicatedState> ReplicatedState::checkedOther(const ReplicatedObj& other,
@@ -221,11 +228,12 @@ std::shared_ptr<ReplicatedState> ReplicatedState::checkedOther(const ReplicatedO
   if (found->manager != manager)
     throw InvalidArgument(std::string("cannot ") + doing + " " + *found->name +
                           ": it is of another InterpreterManager; load it with the same one");
-  while (auto next = found->successor()) found = std::move(next);
-  if (found.get() == this)
+  while (auto next = found->others().successor) found = std::move(next);
+  if (found->leadsTo(*this))
     throw InvalidArgument(
         std::string("cannot ") + doing + " " + *name +
-        ": it is that object; load the other one into a ReplicatedObj of its own");
+        ": it is that object, or gives calls to it; load the other one into a ReplicatedObj of its "
+        "own");
   return found;
 }
 

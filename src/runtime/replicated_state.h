@@ -72,7 +72,13 @@ struct ReplicatedState {
   Chosen choose() const;
   /// Throws InvalidArgument if it cannot take this one's calls.
   std::shared_ptr<ReplicatedState> checkedOther(const ReplicatedObj& other, const char* doing);
-  std::shared_ptr<ReplicatedState> successor() const;
+  /// Those that it gives calls to; null: there is none.
+  struct Others {
+    std::shared_ptr<ReplicatedState> successor, sharer;
+  };
+  Others others() const;
+  /// Whether it is that one, or gives calls to it by others. While none is switched.
+  bool leadsTo(const ReplicatedState& other) const;
 
   /// Null if this interpreter has turned out to be of no use: nothing has been called yet, so
   /// another one can do it, if fewer than there are have been `tried`, this one included.

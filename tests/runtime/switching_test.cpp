@@ -206,6 +206,16 @@ TEST_F(Switching, SharesCallsEvenlyForAComparison) {
   EXPECT_THROW(model.shareCalls(candidate, 1.5), InvalidArgument);
 }
 
+TEST_F(Switching, InACircleIsRefused) {
+  const ReplicatedObj one = version(1), two = version(2), three = version(3);
+  one.shareCalls(two, 1);
+  two.shareCalls(three, 1);
+  EXPECT_THROW(three.shareCalls(one, 1), InvalidArgument);
+  EXPECT_THROW(three.switchTo(one), InvalidArgument);
+  EXPECT_THROW(two.switchTo(one), InvalidArgument);
+  EXPECT_EQ(numberOf(one), 3);
+}
+
 TEST_F(Switching, OfModelsFromPackages) {
   const auto load = [&] {
     return manager.loadPackage(MULTIPY_TEST_PACKAGES "/simple.pt").loadPickle("model", "model.pkl");
