@@ -86,11 +86,6 @@ void ManagerState::shutDown() noexcept {
   timer.stop();
 }
 
-std::shared_ptr<InterpreterCore> ManagerState::coreAt(int place) {
-  const base::SharedLock lock(places.mutex);
-  return places.cores[static_cast<std::size_t>(place)];
-}
-
 // --- figures
 
 PoolFigures ManagerState::figures() {
@@ -101,7 +96,7 @@ PoolFigures ManagerState::figures() {
   figures.waiting = queue.waiting() + queued.inLine();
   const auto call = calls.longest(users.limit());
   if (!call) return figures;
-  const auto core = coreAt(CallRecords::placeOf(call->id));
+  const auto core = places.coreAt(CallRecords::placeOf(call->id));
   if (!core) return figures;
   RunningCallFigures& longest = figures.longest.emplace(describe(*call, *core));
   const base::Lock lock(stackMutex_);
@@ -123,7 +118,7 @@ PoolStats ManagerState::stats() {
   for (int place = 0; place < static_cast<int>(users.limit()); ++place) {
     const std::uint64_t madeHere = calls.made(place);
     made += madeHere;
-    const auto core = coreAt(place);
+    const auto core = places.coreAt(place);
     const auto tenant = keeper.tenant(place);
     if (!core || !tenant) {
       stats.callsOfRetired += madeHere;
@@ -161,7 +156,7 @@ PoolHealth ManagerState::health() {
   PoolHealth health;
   std::size_t n = 0, broken = 0;
   for (int place = 0; place < static_cast<int>(users.limit()); ++place) {
-    const auto core = coreAt(place);
+    const auto core = places.coreAt(place);
     if (!core || users.isClosed(place)) continue;
     ++n;
     if (const std::string why = core->whyBroken(); !why.empty()) {
@@ -192,7 +187,7 @@ void ManagerState::askForStack() noexcept {
   if (!stackAskedAt_.compare_exchange_strong(before, now)) return;
   try {
     const auto call = calls.longest(users.limit());
-    const auto core = call ? coreAt(CallRecords::placeOf(call->id)) : nullptr;
+    const auto core = call ? places.coreAt(CallRecords::placeOf(call->id)) : nullptr;
     if (!core) return;
     process::postHousekeeping(core->slot(), [state = shared_from_this(), core, id = call->id] {
       state->takeStack(*core, id);
@@ -280,7 +275,7 @@ void ManagerState::throwEnded(EndReason why, const std::string& doing, const std
 
 void ManagerState::interrupt(CallId id, EndReason reason) noexcept {
   try {
-    const auto core = coreAt(CallRecords::placeOf(id));
+    const auto core = places.coreAt(CallRecords::placeOf(id));
     if (!core) return;
     interruptSoon(core, std::make_shared<RecordedCall>(shared_from_this(), id, reason));
   } catch (const std::bad_alloc&) {

@@ -63,7 +63,6 @@ struct ManagerState final : Interpreters, std::enable_shared_from_this<ManagerSt
   void shutDown() noexcept;
 
  private:
-  std::shared_ptr<InterpreterCore> coreAt(int place);
   RunningCallFigures describe(const CallUnderWay& call, const InterpreterCore& core) const;
   void askForStack() noexcept;
   void takeStack(InterpreterCore& core, CallId id);

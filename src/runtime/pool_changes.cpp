@@ -2,7 +2,6 @@
 #include <optional>
 #include <utility>
 
-#include "base/parallel_for.h"
 #include "multipy/runtime/Exception.h"
 #include "process/fork_guard.h"
 #include "runtime/interpreter/gil.h"
@@ -33,7 +32,7 @@ void PoolKeeper::replace(int slot) {
   const GilReleased outside;
   const Change change(*this);
   for (std::size_t i = 0; i < placesUsed(); ++i) {
-    const auto core = coreAt(static_cast<int>(i));
+    const auto core = manager_.places.coreAt(static_cast<int>(i));
     if (!core || core->slot().number() != slot) continue;
     std::size_t seat;
     {
@@ -84,17 +83,7 @@ void PoolKeeper::setWarmUp(WarmUp warmUp) {
   process::refuseInForkedChild("warm up a pool of interpreters");
   const GilReleased outside;
   const Change change(*this);
-  if (warmUp) {
-    const auto each = [&](std::size_t i) {
-      Interpreter handle(seats_[i], manager_.shared_from_this());
-      struct Keep {
-        Interpreter& handle;
-        ~Keep() { handle.seat_.reset(); }
-      } const keep{handle};
-      if (seats_[i]->core()) warmUp(handle);
-    };
-    base::parallelFor(seats(), each);
-  }
+  warmUpAll(warmUp);
   warmUp_ = std::move(warmUp);
 }
 
@@ -127,7 +116,7 @@ void PoolKeeper::All::keepWhileCallsAreUnderWay(std::shared_ptr<void> what) {
   Kept kept{std::move(what), {}};
   for (std::size_t i = 0; i < keeper_.placesUsed(); ++i) {
     const int place = static_cast<int>(i);
-    const auto core = keeper_.coreAt(place);
+    const auto core = keeper_.manager_.places.coreAt(place);
     const auto tenant = keeper_.tenant(place);
     if (!core || !tenant) continue;
     std::optional<Entered> inside;

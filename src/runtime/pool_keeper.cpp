@@ -52,25 +52,25 @@ void PoolKeeper::startFirst(std::size_t n) {
       n, [&](std::size_t i) { cores[i] = InterpreterCore::start(manager_.recipe, each[i]); });
   for (std::size_t i = 0; i < n; ++i) settle(static_cast<int>(i), i, cores[i]);
   seatCount_.store(n, std::memory_order_release);
-  const WarmUp warmUp = warmUp_;
-  const auto seatOf = [&](std::size_t i) {
-    return Interpreter(seats_[i], manager_.shared_from_this());
-  };
-  std::vector<Interpreter> handles;
-  // Their destructors must not shut the interpreters down: that is for the manager's end.
-  struct Keep {
-    PoolKeeper& keeper;
-    std::vector<Interpreter>& handles;
-    ~Keep() {
-      for (Interpreter& handle : handles) handle.seat_.reset();
-    }
-  } const keep{*this, handles};
-  handles.reserve(n);
-  for (std::size_t i = 0; i < n; ++i) handles.push_back(seatOf(i));
-  for (Interpreter& handle : handles) manager_.options.environment->configureInterpreter(&handle);
-  if (warmUp) base::parallelFor(n, [&](std::size_t i) { warmUp(handles[i]); });
+  for (std::size_t i = 0; i < n; ++i) {
+    Lent lent(*this, i);
+    manager_.options.environment->configureInterpreter(&lent.handle);
+  }
+  warmUpAll(warmUp_);
   if (rules_.haveLimits()) wake();
 }
+
+void PoolKeeper::warmUpAll(const WarmUp& warmUp) {
+  if (!warmUp) return;
+  base::parallelFor(seats(), [&](std::size_t i) {
+    if (!seats_[i]->core()) return;
+    const Lent lent(*this, i);
+    warmUp(lent.handle);
+  });
+}
+
+PoolKeeper::Lent::Lent(PoolKeeper& keeper, std::size_t seat)
+    : handle(keeper.seats_[seat], keeper.manager_.shared_from_this()) {}
 
 /// It is in `place` from now on, and what breaks it is told.
 void PoolKeeper::settle(int place, std::size_t seat, const std::shared_ptr<InterpreterCore>& core) {
@@ -188,7 +188,7 @@ void PoolKeeper::retireDrained() noexcept {
       const base::Lock lock(mutex_);
       if (!records_[i].isThere || records_[i].state == InterpreterState::Serving) continue;
     }
-    std::shared_ptr<InterpreterCore> core = coreAt(place);
+    std::shared_ptr<InterpreterCore> core = manager_.places.coreAt(place);
     if (manager_.users.users(place) != 0 || core->guests() != 0) continue;
     {
       const base::Lock lock(manager_.places.mutex);
@@ -335,7 +335,7 @@ void PoolKeeper::lookAround() noexcept {
 
 /// Why the interpreter in this place is to be replaced now.
 std::optional<ReplacementReason> PoolKeeper::due(int place) noexcept {
-  const std::shared_ptr<InterpreterCore> core = coreAt(place);
+  const std::shared_ptr<InterpreterCore> core = manager_.places.coreAt(place);
   if (!core) return std::nullopt;
   Record record;
   int brokenSoon;
@@ -403,11 +403,6 @@ std::size_t PoolKeeper::leaving() const {
 }
 
 std::size_t PoolKeeper::placesUsed() const { return manager_.users.limit(); }
-
-std::shared_ptr<InterpreterCore> PoolKeeper::coreAt(int place) const {
-  const base::SharedLock lock(manager_.places.mutex);
-  return manager_.places.cores[static_cast<std::size_t>(place)];
-}
 
 std::optional<PoolKeeper::Tenant> PoolKeeper::tenant(int place) const {
   const base::Lock lock(mutex_);

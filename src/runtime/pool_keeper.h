@@ -11,8 +11,8 @@
 // program does (allInstances()). One that is condemned is closed first and replaced then.
 //
 // What is to be done is asked for, or found by looking ten times a second where there are limits or
-// somebody is leaving; a thread of the keeper's does it. It is started when there is something to
-// do.
+// an interpreter is leaving; a thread of the keeper's does it. It is started when there is
+// something to do.
 //
 // Threads: all members from any thread, but stop(), which the manager's end calls. ask() waits for
 // nothing. replace(), resize() and setWarmUp() wait for one another and for interpreters to start,
@@ -110,9 +110,20 @@ class PoolKeeper {
     std::vector<CallId> calls;
   };
   class Change;
+  /// What the program has of a seat, for as long as one of its functions needs it. Its end shuts no
+  /// interpreter down.
+  struct Lent {
+    Lent(PoolKeeper& keeper, std::size_t seat);
+    ~Lent() { handle.seat_.reset(); }
+    Lent(const Lent&) = delete;
+    Lent& operator=(const Lent&) = delete;
+    Interpreter handle;
+  };
 
   // --- by one that makes a change
   void startIn(std::size_t seat) MULTIPY_REQUIRES(changing_);
+  /// All at once. Throws what that does.
+  void warmUpAll(const WarmUp& warmUp) MULTIPY_REQUIRES(changing_);
   void settle(int place, std::size_t seat, const std::shared_ptr<InterpreterCore>& core)
       MULTIPY_REQUIRES(changing_);
   /// Whether it served until now.
@@ -138,7 +149,6 @@ class PoolKeeper {
   int freePlace() const;
   std::size_t leaving() const MULTIPY_REQUIRES(mutex_);
   std::size_t placesUsed() const;
-  std::shared_ptr<InterpreterCore> coreAt(int place) const;
 
   ManagerState& manager_;
   const ReplacementOptions options_;

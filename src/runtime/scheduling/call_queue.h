@@ -60,6 +60,11 @@ namespace multipy::runtime {
 /// without it, and others with it.
 struct InterpreterPlaces {
   explicit InterpreterPlaces(std::size_t n) : cores(n) {}
+  /// By one that may be no user of it.
+  std::shared_ptr<InterpreterCore> coreAt(int place) {
+    const base::SharedLock lock(mutex);
+    return cores[static_cast<std::size_t>(place)];
+  }
   std::vector<std::shared_ptr<InterpreterCore>> cores;
   base::SharedMutex mutex;
 };
