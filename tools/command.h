@@ -28,5 +28,6 @@ extern const Command kDoctorCommand;
 extern const Command kExplainCommand;
 extern const Command kReplCommand;
 extern const Command kRunCommand;
+extern const Command kTopCommand;
 
 }  // namespace multipy::tools

@@ -14,8 +14,8 @@ namespace {
 
 using namespace multipy::tools;
 
-constexpr std::array kCommands = {&kDoctorCommand, &kRunCommand, &kReplCommand, &kExplainCommand,
-                                  &kCacheCommand};
+constexpr std::array kCommands = {&kDoctorCommand,  &kRunCommand,   &kReplCommand,
+                                  &kExplainCommand, &kCacheCommand, &kTopCommand};
 
 void printHelp(std::ostream& out) {
   out << "usage: multipy <command> [options]\n\n"

@@ -38,11 +38,11 @@ class ReplicatedCall final : public QueuedCall {
   void make() noexcept override {
     end(outcomeOf([&] {
       const KeywordArguments named(kwargs_);
-      return state_->call(nullptr, args_, named.data(), named.size(), &options);
+      return state_->callObserved(nullptr, args_, named.data(), named.size(), &options, since);
     }));
   }
   void refuse(Refusal why) noexcept override {
-    end(outcomeOf([&]() -> at::IValue { state_->refuse(why); }));
+    end(outcomeOf([&]() -> at::IValue { state_->refuse(*this, why); }));
   }
 
  private:

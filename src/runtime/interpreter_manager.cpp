@@ -4,6 +4,7 @@
 
 #include "multipy/runtime/Exception.h"
 #include "multipy/runtime/environment.h"
+#include "process/fork_guard.h"
 #include "runtime/manager_state.h"
 #include "runtime/packages/package_source.h"
 #include "runtime/replicated_state.h"
@@ -73,6 +74,15 @@ void InterpreterManager::setWarmUp(std::function<void(const Interpreter&)> warmU
 
 PoolStats InterpreterManager::stats() const { return state_->stats(); }
 PoolHealth InterpreterManager::health() const { return state_->health(); }
+
+void InterpreterManager::setObserver(std::shared_ptr<PoolObserver> observer) {
+  state_->observer.set(std::move(observer));
+}
+
+bool InterpreterManager::interrupt(std::uint64_t call) {
+  process::refuseInForkedChild("interrupt a call");
+  return state_->interruptByHand(call);
+}
 
 void InterpreterManager::debugLimitInterpreters(std::size_t n) {
   state_->users.setResourceLimit(n);

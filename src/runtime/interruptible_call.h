@@ -37,6 +37,8 @@ class InterruptibleCall {
   InterruptibleCall(const InterruptibleCall&) = delete;
   InterruptibleCall& operator=(const InterruptibleCall&) = delete;
 
+  CallId id() const noexcept { return record_.id(); }
+
   /// Python has raised that: throws what it stands for if the call was interrupted.
   void raised(const PythonException& error) const {
     if (record_.interrupted() != EndReason::None)
@@ -50,6 +52,7 @@ class InterruptibleCall {
   };
   void watch(const CallOptions& options);
   void stop() noexcept;
+  void wakeThreadsLater() const noexcept;
   void end() noexcept;
 
   ManagerState& manager_;
@@ -57,6 +60,8 @@ class InterruptibleCall {
   const std::string* const name_;
   const CallRecord record_;
   bool watched_ = false;
+  bool withThreads_ = false;
+  CallId outer_ = 0;  // the call that this thread's Python code belonged to before
   std::optional<std::stop_callback<Stop>> onStop_;
 };
 

@@ -33,6 +33,12 @@ std::string textOf(std::chrono::nanoseconds time) {
   return std::to_string(duration_cast<milliseconds>(time).count()) + " ms";
 }
 
+/// Those of `calls` that found an interpreter at once: nothing has been written down of them.
+void addUnwaited(DurationHistogram& queueTime, std::uint64_t calls) {
+  const std::uint64_t waited = queueTime.total();
+  if (calls > waited) queueTime.counts[0] += calls - waited;
+}
+
 /// One that the manager has a record of.
 class RecordedCall final : public CallToInterrupt {
  public:
@@ -41,7 +47,8 @@ class RecordedCall final : public CallToInterrupt {
   std::optional<InterruptTarget> find() const noexcept override {
     const auto call = manager_->calls.find(id_);
     if (!call) return std::nullopt;
-    return InterruptTarget{call->threadState, call->wakeable, call->interrupted != EndReason::None};
+    return InterruptTarget{call->threadState, call->wakeable, call->interrupted != EndReason::None,
+                           call->withThreads ? id_ : 0};
   }
   void interrupted() const noexcept override { manager_->calls.markInterrupted(id_, reason_); }
 
@@ -57,6 +64,7 @@ ManagerState::ManagerState(InterpreterManagerOptions given, InterpreterRecipe pr
                            std::size_t n)
     : options(std::move(given)),
       recipe(std::move(prepared)),
+      observer(options.observer),
       places(kPlaces),
       users(n, kPlaces),
       queue(users, places, boundsOf(options.pool)),
@@ -65,12 +73,14 @@ ManagerState::ManagerState(InterpreterManagerOptions given, InterpreterRecipe pr
       ending(timer, *this, options.pool.replacement.grace),
       queued(timer, n, options.pool.mostWaiting, options.pool.mostWaitingOf,
              [this] { return queue.waiting(); }),
-      keeper(*this) {
+      keeper(*this, n) {
   queue.whenOneWaits([this] { askForStack(); });
+  users.whenDrained([this] { keeper.wake(); });
 }
 
 // Calls that are under way are waited for, and may have deadlines: the timer ends last.
 void ManagerState::shutDown() noexcept {
+  over_ = true;
   if (process::inForkedChild())  // where threads seem to wait for what would be destroyed
     return base::keepForever(shared_from_this());
   {
@@ -106,7 +116,8 @@ PoolFigures ManagerState::figures() {
 
 RunningCallFigures ManagerState::describe(const CallUnderWay& call,
                                           const InterpreterCore& core) const {
-  return {.interpreter = core.slot().number(),
+  return {.id = call.id,
+          .interpreter = core.slot().number(),
           .model = *call.model,
           .age = duration_cast<milliseconds>(std::max(coarseNow() - call.begun, 0ns)),
           .stack = {}};
@@ -114,12 +125,20 @@ RunningCallFigures ManagerState::describe(const CallUnderWay& call,
 
 PoolStats ManagerState::stats() {
   PoolStats stats;
+  const std::size_t used = users.limit();
+  CallTallies::All counted = tallies.read(used);
+  CallTallies::Figures all = std::move(counted.earlier);
+  stats.errorsOfRetired = all.errors;
   std::uint64_t made = 0;
-  for (int place = 0; place < static_cast<int>(users.limit()); ++place) {
+  for (int place = 0; place < static_cast<int>(used); ++place) {
+    CallTallies::Figures& figures = counted.now[static_cast<std::size_t>(place)];
+    // Who is in there first: calls of one that comes meanwhile are the earlier one's then, and none
+    // is subtracted that has not been counted.
+    const auto tenant = keeper.tenant(place);
+    const auto core = places.coreAt(place);
     const std::uint64_t madeHere = calls.made(place);
     made += madeHere;
-    const auto core = places.coreAt(place);
-    const auto tenant = keeper.tenant(place);
+    all += figures;
     if (!core || !tenant) {
       stats.callsOfRetired += madeHere;
       continue;
@@ -127,28 +146,37 @@ PoolStats ManagerState::stats() {
     stats.callsOfRetired += tenant->callsBefore;
     InterpreterStats& each = stats.interpreters.emplace_back();
     each.interpreter = core->slot().number();
+    each.index = tenant->seat;
     each.state = tenant->state;
+    each.replacements = tenant->replaced;
     each.age = duration_cast<milliseconds>(tenant->age);
     if (const Visit visit(*core); visit) each.heapBytes = core->api().heapBytes();
     each.users = users.users(place);
     each.whyBroken = core->whyBroken();
     each.calls = madeHere - tenant->callsBefore;
-    each.errors = tallies.errors(place);
+    each.errors = std::move(figures.errors);
+    each.interrupts = figures.interrupts;
+    each.queueTime = figures.queueTime;
+    each.gilWait = figures.gilWait;
+    each.runTime = figures.runTime;
+    addUnwaited(each.queueTime, each.calls);
     for (const CallUnderWay& call : calls.underWay(place))
       each.running.push_back(describe(call, *core));
   }
-  stats.errorsOfRetired = tallies.earlierErrors();
   const PoolKeeper::Counts replaced = keeper.counts();
   stats.replacements = replaced.replaced;
   stats.failedReplacements = replaced.failed;
+  stats.grown = replaced.grown;
+  stats.shrunk = replaced.shrunk;
   stats.waiting = queue.waitingByPriority();
   const auto queuedNow = queued.inLineByPriority();
   for (std::size_t i = 0; i < kCallPriorities; ++i) stats.waiting[i] += queuedNow[i];
   stats.ended = tallies.ended();
-  stats.runTime = tallies.runTime.read();
-  stats.queueTime = tallies.queueTime.read();
-  const std::uint64_t waited = stats.queueTime.total();
-  if (made > waited) stats.queueTime.counts[0] += made - waited;
+  stats.interrupts = all.interrupts;
+  stats.runTime = all.runTime;
+  stats.gilWait = all.gilWait;
+  stats.queueTime = all.queueTime;
+  addUnwaited(stats.queueTime, made);
   return stats;
 }
 
@@ -174,7 +202,9 @@ PoolHealth ManagerState::health() {
   const std::size_t waiting = queue.waiting() + queued.inLine();
   if (waiting >= options.pool.mostWaiting && waiting > 0)
     health.reasons.push_back("the line is full: " + std::to_string(waiting) + " calls wait");
-  health.ready = broken < n && waiting < std::max<std::size_t>(options.pool.mostWaiting, 1);
+  // An idle pool may have none: it starts one when there is something to do.
+  const bool canCall = broken < n || (keeper.seats() == 0 && replaced.whyFailed.empty());
+  health.ready = canCall && waiting < std::max<std::size_t>(options.pool.mostWaiting, 1);
   return health;
 }
 
@@ -272,6 +302,14 @@ void ManagerState::throwEnded(EndReason why, const std::string& doing, const std
 }
 
 // --- interrupts
+
+bool ManagerState::interruptByHand(CallId id) {
+  if (CallRecords::placeOf(id) < 0 || CallRecords::placeOf(id) >= static_cast<int>(kPlaces))
+    return false;
+  if (!calls.isUnderWay(id)) return false;
+  ending.endAt(CallOptions::Clock::now(), id, EndReason::ByHand);
+  return true;
+}
 
 void ManagerState::interrupt(CallId id, EndReason reason) noexcept {
   try {

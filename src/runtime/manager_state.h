@@ -17,6 +17,7 @@
 #include "runtime/pool/call_ending.h"
 #include "runtime/pool/call_records.h"
 #include "runtime/pool/call_tallies.h"
+#include "runtime/pool/observer_slot.h"
 #include "runtime/pool/queued_calls.h"
 #include "runtime/pool/timer.h"
 #include "runtime/pool_keeper.h"
@@ -39,6 +40,9 @@ struct ManagerState final : Interpreters, std::enable_shared_from_this<ManagerSt
   /// Throws what a call becomes that began and was ended; `raised`: what Python raised then.
   [[noreturn]] void throwEnded(EndReason why, const std::string& doing, const std::string& raised);
 
+  /// Ends a call that is under way; false: it is not.
+  bool interruptByHand(CallId id);
+
   // --- Interpreters (by the timer's thread)
   void interrupt(CallId id, EndReason reason) noexcept override;
   bool isUnderWay(CallId id) const noexcept override { return calls.isUnderWay(id); }
@@ -48,6 +52,7 @@ struct ManagerState final : Interpreters, std::enable_shared_from_this<ManagerSt
 
   const InterpreterManagerOptions options;
   const InterpreterRecipe recipe;
+  ObserverSlot observer;
   InterpreterPlaces places;
   InterpreterUsers users;
   CallQueue queue;
@@ -61,11 +66,14 @@ struct ManagerState final : Interpreters, std::enable_shared_from_this<ManagerSt
   /// Ends the interpreters, and what watches over calls. By InterpreterManager's destructor, or
   /// where its constructor fails.
   void shutDown() noexcept;
+  bool isOver() const noexcept { return over_; }
 
  private:
   RunningCallFigures describe(const CallUnderWay& call, const InterpreterCore& core) const;
   void askForStack() noexcept;
   void takeStack(InterpreterCore& core, CallId id);
+
+  std::atomic<bool> over_{false};
 
   // A call's Python stack, taken a little while ago.
   struct TakenStack {
@@ -108,7 +116,7 @@ class Turn {
     if (admission_.refused != CallQueue::Refusal::None) [[unlikely]]
       manager.throwRefused(admission_, "call " + model);
     if (admission_.waited.count() != 0) [[unlikely]]
-      manager.tallies.queueTime.add(admission_.waited);
+      manager.tallies.waited(admission_.where, admission_.waited);
   }
   Turn(const Turn&) = delete;
   Turn& operator=(const Turn&) = delete;

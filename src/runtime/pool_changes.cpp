@@ -41,11 +41,7 @@ void PoolKeeper::replace(int slot) {
       seat = records_[i].seat;
     }
     startIn(seat);
-    leave(static_cast<int>(i), InterpreterState::Leaving);
-    {
-      const base::Lock lock(mutex_);
-      ++counts_.replaced[static_cast<std::size_t>(ReplacementReason::ByHand)];
-    }
+    leave(static_cast<int>(i), InterpreterState::Leaving, ReplacementReason::ByHand);
     return wake();
   }
   throw InvalidArgument("cannot replace interpreter " + std::to_string(slot) +
@@ -62,20 +58,9 @@ void PoolKeeper::resize(std::size_t n) {
   const Change change(*this);
   for (std::size_t seat = seats(); seat < n; ++seat) {
     startIn(seat);
-    seatCount_.store(seat + 1, std::memory_order_release);
-    manager_.queued.allowThreads(seat + 1);
+    lastIs(seat);
   }
-  for (std::size_t seat = seats(); seat > n; --seat) {
-    seatCount_.store(seat - 1, std::memory_order_release);
-    seats_[seat - 1]->exchange(nullptr);
-    int place;
-    {
-      const base::Lock lock(mutex_);
-      place = servingIn(seat - 1);
-    }
-    if (place >= 0) leave(place, InterpreterState::Leaving);
-  }
-  manager_.queued.allowThreads(n);
+  shrinkTo(n);
   wake();
 }
 

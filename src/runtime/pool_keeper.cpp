@@ -24,12 +24,14 @@ constexpr auto kSoon = 60s;
 
 }  // namespace
 
-PoolKeeper::PoolKeeper(ManagerState& manager)
+PoolKeeper::PoolKeeper(ManagerState& manager, std::size_t n)
     : manager_(manager),
       options_(manager.options.pool.replacement),
       rules_(options_),
+      sizing_(manager.options.pool.sizing, n, manager.places.cores.size()),
       warmUp_(manager.options.warmUp),
-      records_(manager.places.cores.size()) {
+      records_(manager.places.cores.size()),
+      replacedIn_(records_.size()) {
   seats_.reserve(records_.size());
   while (seats_.size() < records_.size()) seats_.push_back(std::make_shared<Seat>());
 }
@@ -57,7 +59,11 @@ void PoolKeeper::startFirst(std::size_t n) {
     manager_.options.environment->configureInterpreter(&lent.handle);
   }
   warmUpAll(warmUp_);
-  if (rules_.haveLimits()) wake();
+  for (const auto& core : cores)
+    if (core)
+      manager_.observer.tell({.interpreter = core->slot().number(), .reason = {}, .error = {}});
+  resized_ = Clock::now();
+  if (rules_.haveLimits() || sizing_.areOn()) wake();
 }
 
 void PoolKeeper::warmUpAll(const WarmUp& warmUp) {
@@ -88,6 +94,8 @@ void PoolKeeper::settle(int place, std::size_t seat, const std::shared_ptr<Inter
                                                .seat = seat,
                                                .since = Clock::now(),
                                                .callsBefore = manager_.calls.made(place),
+                                               .callsSeen = manager_.calls.made(place),
+                                               .lastUse = Clock::now(),
                                                .limits = rules_.limits(random),
                                                .asked = {}};
 }
@@ -108,6 +116,7 @@ void PoolKeeper::startIn(std::size_t seat) {
   settle(place, seat, core);
   ownSeat->exchange(nullptr);
   manager_.users.open(place);
+  manager_.observer.tell({.interpreter = core->slot().number(), .reason = {}, .error = {}});
   if (core->isBroken()) noteBroken(place);  // by its warm-up, before that could be told
 }
 
@@ -140,32 +149,47 @@ bool PoolKeeper::tryStartIn(std::size_t seat) noexcept {
   } catch (...) {
     why = "the warm-up function threw what is no std::exception";
   }
-  const base::Lock lock(mutex_);
-  ++counts_.failed;
-  notBefore_ = Clock::now() + ReplacementRules::pause(++failures_);
-  counts_.whyFailed = std::move(why);
+  {
+    const base::Lock lock(mutex_);
+    ++counts_.failed;
+    notBefore_ = Clock::now() + ReplacementRules::pause(++failures_);
+    counts_.whyFailed = why;
+  }
+  manager_.observer.tell(
+      {.what = InterpreterChange::What::CannotStart, .reason = {}, .error = why});
   return false;
 }
 
 // --- leaving
 
 /// It gets no calls any more. Another one may sit in its seat by now.
-bool PoolKeeper::leave(int place, InterpreterState as) noexcept {
+bool PoolKeeper::leave(int place, InterpreterState as,
+                       std::optional<ReplacementReason> reason) noexcept {
   manager_.users.close(place);
-  const base::Lock lock(mutex_);
-  InterpreterState& state = records_[static_cast<std::size_t>(place)].state;
-  return std::exchange(state, as) == InterpreterState::Serving;
+  {
+    const base::Lock lock(mutex_);
+    Record& record = records_[static_cast<std::size_t>(place)];
+    if (std::exchange(record.state, as) != InterpreterState::Serving) return false;
+    if (reason) {
+      ++counts_.replaced[static_cast<std::size_t>(*reason)];
+      ++replacedIn_[record.seat][static_cast<std::size_t>(*reason)];
+    }
+  }
+  if (const auto core = manager_.places.coreAt(place))
+    manager_.observer.tell({.what = InterpreterChange::What::Leaves,
+                            .interpreter = core->slot().number(),
+                            .reason = reason,
+                            .error = {}});
+  return true;
 }
 
 void PoolKeeper::replaceIn(int place, std::size_t seat, ReplacementReason reason) noexcept {
   const bool isCondemned = reason == ReplacementReason::Condemned;
   if (!isCondemned && !tryStartIn(seat)) return;
   const bool served =
-      leave(place, isCondemned ? InterpreterState::Condemned : InterpreterState::Leaving);
-  if (!served) return;  // it had been replaced before
+      leave(place, isCondemned ? InterpreterState::Condemned : InterpreterState::Leaving, reason);
+  if (!served || reason != ReplacementReason::Broken) return;
   const base::Lock lock(mutex_);
-  ++counts_.replaced[static_cast<std::size_t>(reason)];
-  if (reason != ReplacementReason::Broken) return;
   const auto age = Clock::now() - records_[static_cast<std::size_t>(place)].since;
   brokenSoon_ = age < kSoon ? brokenSoon_ + 1 : 0;
 }
@@ -178,6 +202,62 @@ void PoolKeeper::fillSeats() noexcept {
       if (servingIn(seat) >= 0) continue;
     }
     if (!tryStartIn(seat)) return;
+  }
+}
+
+// --- following the load
+
+void PoolKeeper::lastIs(std::size_t seat) noexcept {
+  seatCount_.store(seat + 1, std::memory_order_release);
+  manager_.queued.allowThreads(seat + 1);
+  resized_ = Clock::now();
+}
+
+void PoolKeeper::shrinkTo(std::size_t n) noexcept {
+  for (std::size_t seat = seats(); seat > n; --seat) {
+    seatCount_.store(seat - 1, std::memory_order_release);
+    seats_[seat - 1]->exchange(nullptr);
+    int place;
+    {
+      const base::Lock lock(mutex_);
+      place = servingIn(seat - 1);
+    }
+    if (place >= 0) leave(place, InterpreterState::Leaving, std::nullopt);
+  }
+  // Calls that nothing waits for have a thread to wait in line with, where there is none.
+  manager_.queued.allowThreads(std::max<std::size_t>(n, 1));
+  resized_ = Clock::now();
+}
+
+/// Whether it has had nothing to do for as long as one has that is to leave.
+bool PoolKeeper::isIdle(int place, Clock::time_point now) noexcept {
+  const auto core = manager_.places.coreAt(place);
+  const bool isUsed = manager_.users.users(place) != 0 || !core || core->guests() != 0;
+  const std::uint64_t calls = manager_.calls.made(place);
+  const base::Lock lock(mutex_);
+  Record& record = records_[static_cast<std::size_t>(place)];
+  if (!record.isThere || record.state != InterpreterState::Serving) return false;
+  if (isUsed || calls != std::exchange(record.callsSeen, calls)) record.lastUse = now;
+  return now - record.lastUse >= sizing_.shrinkAfter();
+}
+
+void PoolKeeper::followLoad() noexcept {
+  if (!sizing_.areOn()) return;
+  const auto now = Clock::now();
+  SizingRules::Facts facts{.interpreters = seats(), .waited = {}, .sinceChange = now - resized_};
+  for (const auto& oldest : {manager_.queue.oldest(), manager_.queued.oldest()})
+    if (oldest) facts.waited = std::max(facts.waited.value_or(0ns), now - *oldest);
+  for (std::size_t i = 0; i < placesUsed(); ++i) facts.idle += isIdle(static_cast<int>(i), now);
+  const std::size_t wanted = sizing_.wanted(facts);
+  if (wanted > facts.interpreters) {
+    if (!tryStartIn(facts.interpreters)) return;
+    lastIs(facts.interpreters);
+    const base::Lock lock(mutex_);
+    ++counts_.grown;
+  } else if (wanted < facts.interpreters) {
+    shrinkTo(wanted);
+    const base::Lock lock(mutex_);
+    counts_.shrunk += facts.interpreters - wanted;
   }
 }
 
@@ -212,8 +292,13 @@ void PoolKeeper::retire(std::shared_ptr<InterpreterCore> core) noexcept {
     const base::Lock lock(mutex_);
     Retirement& retirement = retirements_.emplace_back();
     try {
-      retirement.thread = std::thread([core, &retirement] {
+      retirement.thread = std::thread([this, core, &retirement] {
+        const int number = core->slot().number();
         InterpreterCore::shutDown({&core, 1});
+        manager_.observer.tell({.what = InterpreterChange::What::Ended,
+                                .interpreter = number,
+                                .reason = {},
+                                .error = {}});
         retirement.done = true;
       });
       return;
@@ -269,6 +354,7 @@ void PoolKeeper::ask(int place, ReplacementReason reason, CallId call) noexcept 
 }
 
 void PoolKeeper::wake() noexcept {
+  if (process::inForkedChild()) return;
   const base::Lock lock(mutex_);
   if (stopped_) return;
   asked_ = true;
@@ -303,7 +389,8 @@ void PoolKeeper::run() noexcept {
 }
 
 bool PoolKeeper::mustLook() const {
-  if (rules_.haveLimits() || !retirements_.empty() || !kept_.empty()) return true;
+  if (rules_.haveLimits() || sizing_.areOn()) return true;
+  if (!retirements_.empty() || !kept_.empty()) return true;
   if (std::ranges::any_of(records_, [](const Record& each) {
         return each.isThere && (each.asked || each.state != InterpreterState::Serving);
       }))
@@ -330,6 +417,7 @@ void PoolKeeper::lookAround() noexcept {
     replaceIn(place, seat, *reason);
   }
   fillSeats();
+  followLoad();
   retireDrained();
 }
 
@@ -408,7 +496,8 @@ std::optional<PoolKeeper::Tenant> PoolKeeper::tenant(int place) const {
   const base::Lock lock(mutex_);
   const Record& record = records_[static_cast<std::size_t>(place)];
   if (!record.isThere) return std::nullopt;
-  return Tenant{record.state, Clock::now() - record.since, record.callsBefore};
+  return Tenant{record.state, record.seat, Clock::now() - record.since, record.callsBefore,
+                replacedIn_[record.seat]};
 }
 
 PoolKeeper::Counts PoolKeeper::counts() const {

@@ -38,6 +38,7 @@
 #include "runtime/interpreter/interpreter_core.h"
 #include "runtime/pool/call_records.h"
 #include "runtime/pool/replacement_rules.h"
+#include "runtime/pool/sizing_rules.h"
 #include "runtime/seat.h"
 
 namespace multipy::runtime {
@@ -48,7 +49,8 @@ class PoolKeeper {
  public:
   using WarmUp = std::function<void(const Interpreter&)>;
 
-  explicit PoolKeeper(ManagerState& manager);
+  /// Of a pool that begins with `n`. InvalidArgument where the manager's options do not fit.
+  PoolKeeper(ManagerState& manager, std::size_t n);
   ~PoolKeeper() { stop(); }
   PoolKeeper(const PoolKeeper&) = delete;
   PoolKeeper& operator=(const PoolKeeper&) = delete;
@@ -61,6 +63,8 @@ class PoolKeeper {
 
   /// The interpreter in `place` shall be replaced. For Condemned: unless that call has ended.
   void ask(int place, ReplacementReason reason, CallId call = 0) noexcept;
+  /// There may be something to do: looks soon. Waits for nothing.
+  void wake() noexcept;
   void replace(int slot);
   void resize(std::size_t n);
   void setWarmUp(WarmUp warmUp);
@@ -72,16 +76,20 @@ class PoolKeeper {
   const std::shared_ptr<Seat>& seat(std::size_t index) const { return seats_[index]; }
 
   // --- figures
+  using CountByReason = std::array<std::uint64_t, kReplacementReasons>;
   struct Tenant {  // of a place
     InterpreterState state = InterpreterState::Serving;
+    std::size_t seat = 0;
     std::chrono::nanoseconds age{0};
     std::uint64_t callsBefore = 0;  // made in its place by others
+    CountByReason replaced{};       // in its seat
   };
   /// Nothing if there is no interpreter in that place.
   std::optional<Tenant> tenant(int place) const;
   struct Counts {
-    std::array<std::uint64_t, kReplacementReasons> replaced{};
+    CountByReason replaced{};
     std::uint64_t failed = 0;
+    std::uint64_t grown = 0, shrunk = 0;
     std::string whyFailed;  // the last one, if none has come about since
     std::size_t leaving = 0, condemned = 0;
   };
@@ -96,6 +104,8 @@ class PoolKeeper {
     InterpreterState state = InterpreterState::Serving;
     Clock::time_point since;
     std::uint64_t callsBefore = 0;
+    std::uint64_t callsSeen = 0;  // when it was looked at last
+    Clock::time_point lastUse;    // as far as has been seen
     ReplacementRules::Limits limits;
     std::optional<ReplacementReason> asked;
     CallId condemnedBy = 0;
@@ -127,11 +137,16 @@ class PoolKeeper {
   void settle(int place, std::size_t seat, const std::shared_ptr<InterpreterCore>& core)
       MULTIPY_REQUIRES(changing_);
   /// Whether it served until now.
-  bool leave(int place, InterpreterState as) noexcept;
+  bool leave(int place, InterpreterState as, std::optional<ReplacementReason> reason) noexcept;
   void noteBroken(int place) noexcept;
   void replaceIn(int place, std::size_t seat, ReplacementReason reason) noexcept
       MULTIPY_REQUIRES(changing_);
   void fillSeats() noexcept MULTIPY_REQUIRES(changing_);
+  void followLoad() noexcept MULTIPY_REQUIRES(changing_);
+  /// The last one sits in `seat`: there are as many as that and one more.
+  void lastIs(std::size_t seat) noexcept MULTIPY_REQUIRES(changing_);
+  void shrinkTo(std::size_t n) noexcept MULTIPY_REQUIRES(changing_);
+  bool isIdle(int place, Clock::time_point now) noexcept;
   void retireDrained() noexcept;
   void retire(std::shared_ptr<InterpreterCore> core) noexcept;
   void reap() noexcept;
@@ -144,7 +159,6 @@ class PoolKeeper {
   void lookAround() noexcept;
   std::optional<ReplacementReason> due(int place) noexcept;
   bool mustLook() const MULTIPY_REQUIRES(mutex_);
-  void wake() noexcept;
   int servingIn(std::size_t seat) const MULTIPY_REQUIRES(mutex_);
   int freePlace() const;
   std::size_t leaving() const MULTIPY_REQUIRES(mutex_);
@@ -153,6 +167,7 @@ class PoolKeeper {
   ManagerState& manager_;
   const ReplacementOptions options_;
   const ReplacementRules rules_;
+  const SizingRules sizing_;
   std::vector<std::shared_ptr<Seat>> seats_;
   std::atomic<std::size_t> seatCount_{0};
 
@@ -160,11 +175,13 @@ class PoolKeeper {
   std::atomic<std::thread::id> changer_{};
   WarmUp warmUp_ MULTIPY_GUARDED_BY(changing_);
   std::minstd_rand random_ MULTIPY_GUARDED_BY(changing_){std::random_device{}()};
+  Clock::time_point resized_ MULTIPY_GUARDED_BY(changing_) = Clock::now();
 
   mutable base::Mutex mutex_;
   base::Condition changed_;
   std::vector<Record> records_ MULTIPY_GUARDED_BY(mutex_);  // by place
   Counts counts_ MULTIPY_GUARDED_BY(mutex_);
+  std::vector<CountByReason> replacedIn_ MULTIPY_GUARDED_BY(mutex_);  // by seat
   std::list<Kept> kept_ MULTIPY_GUARDED_BY(mutex_);
   std::list<Retirement> retirements_ MULTIPY_GUARDED_BY(mutex_);
   int failures_ MULTIPY_GUARDED_BY(mutex_) = 0;    // to start one, in a row

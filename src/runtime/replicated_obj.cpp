@@ -85,4 +85,6 @@ void ReplicatedObj::shareCalls(const ReplicatedObj& other, double share,
   state().shareCalls(other, share, warmUp);
 }
 
+ObjectStats ReplicatedObj::stats() const { return state().stats(); }
+
 }  // namespace multipy::runtime

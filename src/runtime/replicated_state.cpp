@@ -102,36 +102,68 @@ Obj ReplicatedState::objIn(ObjectVersion& version, const std::shared_ptr<Session
 
 // --- calls
 
-at::IValue ReplicatedState::call(const char* method, at::ArrayRef<at::IValue> args,
+at::IValue ReplicatedState::callObserved(const char* method, at::ArrayRef<at::IValue> args,
+                                         const KeywordArgument* named, std::size_t nNamed,
+                                         const CallOptions* options,
+                                         CallOptions::Clock::time_point asked) {
+  ObservedCall observed(manager->observer, name, options, asked);
+  try {
+    at::IValue result = make(method, args, named, nNamed, options, &observed.trace);
+    observed.returned();
+    return result;
+  } catch (...) {
+    observed.threw(std::current_exception());
+    throw;
+  }
+}
+
+at::IValue ReplicatedState::make(const char* method, at::ArrayRef<at::IValue> args,
                                  const KeywordArgument* named, std::size_t nNamed,
-                                 const CallOptions* options) {
+                                 const CallOptions* options, CallTrace* trace) {
+  using Clock = std::chrono::steady_clock;
   for (std::size_t tried = 1;; ++tried) {
     Chosen chosen;
     if (hasOthers_.load(std::memory_order_acquire)) [[unlikely]] {
       chosen = choose();
-      if (chosen.other) return chosen.other->call(method, args, named, nNamed, options);
+      if (chosen.other) return chosen.other->make(method, args, named, nNamed, options, trace);
     }
     const Turn turn(*manager, cost, *name, options);
+    const unsigned timed = cost.timesNext();
+    Clock::time_point hadTurn;
+    if (timed != 0) hadTurn = Clock::now();
     const Entered inside(*turn.core(), "call a ReplicatedObj", turn.priority());
-    const InterruptibleCall call(*manager, turn, inside, name, options);
-    if (!chosen.own && hasOthers_.load(std::memory_order_acquire)) [[unlikely]] {
+    if (timed != 0) manager->tallies.gotGil(turn.place(), Clock::now() - hadTurn, timed);
+    // Whether it has had another one come in its place while it was in line: before it is counted
+    // as made, and once more when it is known to be under way.
+    const auto hasAnother = [&] {
+      return !chosen.own && hasOthers_.load(std::memory_order_acquire);
+    };
+    if (hasAnother()) [[unlikely]] {
       --tried;
-      continue;  // since it has been in line
+      continue;
     }
+    const InterruptibleCall call(*manager, turn, inside, name, options);
+    if (hasAnother()) [[unlikely]] {
+      --tried;
+      continue;
+    }
+    if (trace) [[unlikely]]
+      *trace = {name, call.id(), turn.core()->slot().number(), Clock::now()};
     ObjectVersion& version = chosen.own ? *chosen.own : *first_;
     try {
       if (const BorrowedReference object = objectUnlessBroken(version, inside, tried)) [[likely]]
-        return callIn(version, inside, object, method, args, named, nNamed);
+        return callIn(version, inside, turn.place(), timed, object, method, args, named, nNamed);
     } catch (const PythonException& error) {
       call.raised(error);
       manager->tallies.failed(turn.place(), error.type());
+      errors_.fetch_add(1, std::memory_order_relaxed);
       throw;
     }
   }
 }
 
-at::IValue ReplicatedState::callIn(const ObjectVersion& version, const Entered& inside,
-                                   BorrowedReference object, const char* method,
+at::IValue ReplicatedState::callIn(const ObjectVersion& version, const Entered& inside, int place,
+                                   unsigned timed, BorrowedReference object, const char* method,
                                    at::ArrayRef<at::IValue> args, const KeywordArgument* named,
                                    std::size_t nNamed) {
   const InterpreterApi::WithGil& python = inside.python();
@@ -141,7 +173,6 @@ at::IValue ReplicatedState::callIn(const ObjectVersion& version, const Entered& 
   const OwnedReference owned(inside, python.newReference(object));
 
   std::chrono::steady_clock::time_point begun;
-  const unsigned timed = cost.timesNext();
   if (timed != 0) begun = std::chrono::steady_clock::now();
   Failure failure;
   at::IValue result;
@@ -155,29 +186,48 @@ at::IValue ReplicatedState::callIn(const ObjectVersion& version, const Entered& 
   if (timed != 0) {
     const auto took = std::chrono::steady_clock::now() - begun;
     cost.took(took);
-    manager->tallies.runTime.add(took, timed);
+    manager->tallies.ran(place, took, timed);
+    runTime_.add(took, timed);
   }
   if (!done) [[unlikely]]
     throwFailure(failure, version.wantedBy());
   return result;
 }
 
+ObjectStats ReplicatedState::stats() const {
+  return {.model = *name,
+          .errors = errors_.load(std::memory_order_relaxed),
+          .runTime = runTime_.read()};
+}
+
 // --- calls that no thread of the program waits for
 
-void ReplicatedState::start(std::shared_ptr<QueuedCall> call) {
+void ReplicatedState::start(const std::shared_ptr<QueuedCall>& call) {
   process::refuseInForkedChild("call a ReplicatedObj");
-  switch (manager->queued.add(std::move(call))) {
+  switch (manager->queued.add(call)) {
     case QueuedCalls::Added::Yes:
       return;
     case QueuedCalls::Added::LineIsFull:
-      manager->throwRefused({.refused = CallQueue::Refusal::QueueFull}, "call " + *name);
+      refuse(*call, QueuedCall::Refusal::LineIsFull);
     case QueuedCalls::Added::Ended:
-      refuse(QueuedCall::Refusal::ManagerGone);
+      refuse(*call, QueuedCall::Refusal::ManagerGone);
   }
 }
 
-void ReplicatedState::refuse(QueuedCall::Refusal why) {
+void ReplicatedState::refuse(const QueuedCall& call, QueuedCall::Refusal why) {
+  const ObservedCall observed(manager->observer, name, &call.options, call.since);
+  try {
+    throwRefused(why);
+  } catch (...) {
+    observed.threw(std::current_exception());
+    throw;
+  }
+}
+
+void ReplicatedState::throwRefused(QueuedCall::Refusal why) const {
   switch (why) {
+    case QueuedCall::Refusal::LineIsFull:
+      manager->throwRefused({.refused = CallQueue::Refusal::QueueFull}, "call " + *name);
     case QueuedCall::Refusal::DeadlinePassed:
       manager->throwRefused({.refused = CallQueue::Refusal::DeadlinePassed}, "call " + *name);
     case QueuedCall::Refusal::Stopped:

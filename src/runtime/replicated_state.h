@@ -7,6 +7,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -16,6 +17,7 @@
 #include "multipy/runtime/replicated_obj.h"
 #include "runtime/manager_state.h"
 #include "runtime/object_version.h"
+#include "runtime/observed_call.h"
 #include "runtime/pool/queued_calls.h"
 #include "runtime/scheduling/call_cost.h"
 #include "runtime/session_state.h"
@@ -47,17 +49,27 @@ struct ReplicatedState {
   /// that the queue gives, perhaps after waiting for one. Where that turns out to be broken
   /// (InterpreterCore::isBroken) as the object is brought there, another one is asked for.
   at::IValue call(const char* method, at::ArrayRef<at::IValue> args, const KeywordArgument* named,
-                  std::size_t nNamed, const CallOptions* options = nullptr);
+                  std::size_t nNamed, const CallOptions* options = nullptr) {
+    if (manager->observer.any()) [[unlikely]]
+      return callObserved(method, args, named, nNamed, options, CallOptions::Clock::now());
+    return make(method, args, named, nNamed, options, nullptr);
+  }
+  /// The same; an observer is told that it was asked for then.
+  at::IValue callObserved(const char* method, at::ArrayRef<at::IValue> args,
+                          const KeywordArgument* named, std::size_t nNamed,
+                          const CallOptions* options, CallOptions::Clock::time_point asked);
 
   /// Has a thread of the manager's make the call, or throws what ReplicatedObj::callThen() does.
-  void start(std::shared_ptr<QueuedCall> call);
+  void start(const std::shared_ptr<QueuedCall>& call);
   /// Throws what a call becomes that was in line for that thread.
-  [[noreturn]] void refuse(QueuedCall::Refusal why);
+  [[noreturn]] void refuse(const QueuedCall& call, QueuedCall::Refusal why);
 
   using WarmUp = std::function<void(InterpreterSession&)>;
   /// As ReplicatedObj's.
   void switchTo(const ReplicatedObj& next, const WarmUp& warmUp);
   void shareCalls(const ReplicatedObj& other, double share, const WarmUp& warmUp);
+
+  ObjectStats stats() const;
 
   const std::shared_ptr<ManagerState> manager;
   CallCost cost;
@@ -70,6 +82,7 @@ struct ReplicatedState {
     std::shared_ptr<ObjectVersion> own;
   };
   Chosen choose() const;
+  [[noreturn]] void throwRefused(QueuedCall::Refusal why) const;
   /// Throws InvalidArgument if it cannot take this one's calls.
   std::shared_ptr<ReplicatedState> checkedOther(const ReplicatedObj& other, const char* doing);
   /// Those that it gives calls to; null: there is none.
@@ -80,14 +93,20 @@ struct ReplicatedState {
   /// Whether it is that one, or gives calls to it by others. While none is switched.
   bool leadsTo(const ReplicatedState& other) const;
 
+  /// `trace`: null, or what is noted down for an observer.
+  at::IValue make(const char* method, at::ArrayRef<at::IValue> args, const KeywordArgument* named,
+                  std::size_t nNamed, const CallOptions* options, CallTrace* trace);
   /// Null if this interpreter has turned out to be of no use: nothing has been called yet, so
   /// another one can do it, if fewer than there are have been `tried`, this one included.
   BorrowedReference objectUnlessBroken(ObjectVersion& version, const Entered& inside,
                                        std::size_t tried);
-  at::IValue callIn(const ObjectVersion& version, const Entered& inside, BorrowedReference object,
-                    const char* method, at::ArrayRef<at::IValue> args, const KeywordArgument* named,
-                    std::size_t nNamed);
+  /// `timed`: for how many calls this one is timed; 0: not.
+  at::IValue callIn(const ObjectVersion& version, const Entered& inside, int place, unsigned timed,
+                    BorrowedReference object, const char* method, at::ArrayRef<at::IValue> args,
+                    const KeywordArgument* named, std::size_t nNamed);
 
+  DurationTally runTime_;
+  std::atomic<std::uint64_t> errors_{0};
   std::atomic<bool> hasOthers_{false};
   mutable base::Mutex mutex_;
   std::shared_ptr<ObjectVersion> own_ MULTIPY_GUARDED_BY(mutex_);  // null once it has a successor

@@ -198,6 +198,14 @@ def start_other():
     global other
     other = Other()
 
+def run_threads():
+    start_threads()
+    time.sleep(3600)
+
+def run_other():
+    start_other()
+    time.sleep(3600)
+
 def end_other():
     before = other.turns
     time.sleep(0.02)
@@ -294,6 +302,10 @@ class Interrupts : public testing::Test {
     return *InterpreterCore::inSlot(InterpreterId(manager.allInstances()[index].slot()));
   }
   Obj function(const char* name) { return session.global("work", name); }
+
+  ReplicatedObj movable(const char* name) {
+    return manager.createMovable(function(name), &session);
+  }
 
   /// What an interrupted call of it has raised, or returned.
   std::string interrupted(const char* name) {

@@ -213,6 +213,27 @@ TEST_F(Interrupts, ReachTheThreadsThatACallHasStarted) {
   expectNextCallsAreUntouched();
 }
 
+TEST_F(Interrupts, ReachThemWhereTheCallsOptionsSaySo) {
+  const ReplicatedObj run = movable("run_threads");
+  CallOptions options;
+  options.deadline = CallOptions::in(500ms);
+  options.interruptThreads = true;
+  EXPECT_THROW(static_cast<void>(run.call({}, options)), DeadlineExceededError);
+  const auto end = Clock::now() + kPatience;
+  while (log() != "['inner', 'outer']" && Clock::now() < end) std::this_thread::sleep_for(2ms);
+  EXPECT_EQ(log(), "['inner', 'outer']");
+  expectNextCallsAreUntouched();
+}
+
+TEST_F(Interrupts, LetThemAloneOtherwise) {
+  const ReplicatedObj run = movable("run_other");
+  CallOptions options;
+  options.deadline = CallOptions::in(500ms);
+  EXPECT_THROW(static_cast<void>(run.call({}, options)), DeadlineExceededError);
+  EXPECT_TRUE(function("end_other")({}).toIValue().toBool());
+  EXPECT_EQ(log(), "[]");
+}
+
 // --- from one interpreter into another
 
 struct PrintHook {

@@ -121,9 +121,53 @@ TEST(DurationTally, PutsADurationUnderItsBound) {
 TEST(CallTallies, TellAFewTypesApart) {
   CallTallies tallies(1);
   for (int i = 0; i < 200; ++i) tallies.failed(0, "Error" + std::to_string(i));
-  const auto errors = tallies.errors(0);
+  const auto errors = tallies.read(1).now[0].errors;
   EXPECT_LE(errors.size(), 65u);
   EXPECT_EQ(errors.at("(other types)"), 136u);
+}
+
+TEST(CallTallies, CountAPlaceAnewForTheNextInterpreter) {
+  CallTallies tallies(2);
+  tallies.failed(0, "ValueError");
+  tallies.interrupted(0);
+  tallies.waited(0, 1ms);
+  tallies.gotGil(0, 1ms, 128);
+  tallies.ran(0, 1ms, 3);
+  tallies.ran(1, 1ms, 1);
+  tallies.startOver(0);
+  const CallTallies::All all = tallies.read(2);
+  EXPECT_TRUE(all.now[0].errors.empty());
+  EXPECT_EQ(all.now[0].interrupts, 0u);
+  EXPECT_EQ(all.now[0].queueTime.total() + all.now[0].gilWait.total(), 0u);
+  EXPECT_EQ(all.now[0].runTime.total(), 0u);
+  EXPECT_EQ(all.now[1].runTime.total(), 1u);
+  EXPECT_EQ(all.earlier.errors.at("ValueError"), 1u);
+  EXPECT_EQ(all.earlier.interrupts, 1u);
+  EXPECT_EQ(all.earlier.queueTime.total(), 1u);
+  EXPECT_EQ(all.earlier.gilWait.total(), 128u);
+  EXPECT_EQ(all.earlier.runTime.total(), 3u);
+}
+
+TEST_F(Counts, HowLongCallsWaitForTheGil) {
+  const ReplicatedObj sleep = function("sleep");
+  sleep({0.01});  // is known to be long, and each is measured
+  for (int i = 0; i < 5; ++i) sleep({0.01});
+  const PoolStats stats = manager.stats();
+  EXPECT_GE(stats.gilWait.total(), 6u);
+  EXPECT_EQ(stats.gilWait.total(), stats.runTime.total());
+  DurationHistogram sum;
+  for (const InterpreterStats& each : stats.interpreters) sum += each.gilWait;
+  EXPECT_EQ(sum.counts, stats.gilWait.counts);
+}
+
+TEST_F(Counts, WhatOneObjectsCallsCameTo) {
+  const ReplicatedObj sleep = function("sleep"), fail = function("fail");
+  for (int i = 0; i < 3; ++i) sleep({0.002});
+  EXPECT_THROW(fail({}), PythonException);
+  EXPECT_EQ(sleep.stats().model, "sleep");
+  EXPECT_EQ(sleep.stats().runTime.total(), 3u);
+  EXPECT_EQ(sleep.stats().errors, 0u);
+  EXPECT_EQ(fail.stats().errors, 1u);
 }
 
 int printPage() {

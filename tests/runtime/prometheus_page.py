@@ -34,7 +34,10 @@ assert len({s.labels["interpreter"] for s in samples("multipy_users")}) == 2
 assert {s.labels["priority"] for s in samples("multipy_waiting")} == {"low", "normal", "high"}
 assert value("multipy_ended_calls") == 0
 
-for name in ("multipy_queue_time_seconds", "multipy_run_time_seconds"):
+assert value("multipy_interrupts") == 0
+assert {s.labels["direction"] for s in samples("multipy_resized")} == {"up", "down"}
+
+for name in ("multipy_queue_time_seconds", "multipy_gil_wait_seconds", "multipy_run_time_seconds"):
     assert families[name].type == "histogram"
     buckets = [s for s in families[name].samples if s.name == name + "_bucket"]
     bounds = [float(s.labels["le"]) for s in buckets]

@@ -15,7 +15,7 @@ import unittest
 from pathlib import Path
 
 MULTIPY, WORK, VERSION = sys.argv[1], Path(sys.argv[2]), sys.argv[3]
-COMMANDS = ("doctor", "run", "repl", "explain", "cache")
+COMMANDS = ("doctor", "run", "repl", "explain", "cache", "top")
 
 
 class Commands(unittest.TestCase):
@@ -49,7 +49,7 @@ class Commands(unittest.TestCase):
             self.assertIn(f"\n  {command} ", overview)
             told = self.call(command, "--help").stdout
             self.assertTrue(told.startswith(f"usage: multipy {command}"), told)
-            self.assertEqual("--python PREFIX" in told, command != "cache")
+            self.assertEqual("--python PREFIX" in told, command not in ("cache", "top"))
         self.assertEqual(self.call("--version").stdout, f"multipy {VERSION}\n")
 
     def test_what_is_not_understood(self):

@@ -23,6 +23,7 @@
 #include <cstddef>
 #include <optional>
 #include <stop_token>
+#include <string>
 
 namespace multipy::runtime {
 
@@ -44,6 +45,11 @@ struct CallOptions {
   bool alone = false;
   /// Whether deadline and stop also end it once it runs.
   bool interrupt = true;
+  /// Whether what interrupts it also interrupts the threads that its Python code has started, and
+  /// those that these have, as far as they run then. Threads that were there before, such as those
+  /// of a pool, are let alone.
+  bool interruptThreads = false;
+  std::string tag;  // what observers are told of it, such as a request's id (PoolObserver)
 
   /// The point in time `patience` from now; of a negative one, now.
   static Clock::time_point in(Clock::duration patience) noexcept {

@@ -29,12 +29,14 @@
 #include "multipy/runtime/package.h"
 #include "multipy/runtime/path_environment.h"
 #include "multipy/runtime/pool_figures.h"
+#include "multipy/runtime/pool_observer.h"
 #include "multipy/runtime/pool_options.h"
 #include "multipy/runtime/pool_stats.h"
 #include "multipy/runtime/python_environment.h"
 #include "multipy/runtime/python_method_wrapper.h"
 #include "multipy/runtime/replicated_obj.h"
 #include "multipy/runtime/stacks.h"
+#include "multipy/runtime/stats_socket.h"
 #include "multipy/runtime/version.h"
 
 namespace torch {

@@ -26,6 +26,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -36,6 +37,7 @@
 #include "multipy/runtime/interpreter_options.h"
 #include "multipy/runtime/noop_environment.h"
 #include "multipy/runtime/package.h"
+#include "multipy/runtime/pool_observer.h"
 #include "multipy/runtime/pool_options.h"
 #include "multipy/runtime/pool_stats.h"
 #include "multipy/runtime/replicated_obj.h"
@@ -75,6 +77,8 @@ struct InterpreterManagerOptions {  // what can be said of a manager's interpret
   /// come about.
   std::function<void(const Interpreter&)> warmUp;
   PoolOptions pool;  // what happens under load
+  /// Is told of calls and interpreters, of those of the constructor too. Null: nothing is.
+  std::shared_ptr<PoolObserver> observer;
 };
 
 class InterpreterManager {
@@ -119,6 +123,14 @@ class InterpreterManager {
   /// Whether calls can be made now, and what is not as it should be.
   PoolHealth health() const;
 
+  /// From now on this one is told of calls that begin, and of interpreters; null: none.
+  void setObserver(std::shared_ptr<PoolObserver> observer);
+
+  /// Interrupts a call that is under way, as a stop that is requested of it does
+  /// (call_options.h): it comes to CancelledError. `call`: RunningCallFigures::id. False: it is
+  /// not under way.
+  bool interrupt(std::uint64_t call);
+
   /// From now on the LoadBalancer picks among the first n only. InvalidArgument
   /// if n is 0 or more than there are.
   void debugLimitInterpreters(std::size_t n);
@@ -146,6 +158,7 @@ class InterpreterManager {
 
  private:
   friend class Interpreter;
+  friend class StatsSocket;
   std::shared_ptr<ManagerState> state_;
   std::vector<Interpreter> instances_;
 };

@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -13,6 +14,7 @@ namespace multipy::runtime {
 
 /// A call that is under way.
 struct RunningCallFigures {
+  std::uint64_t id = 0;             // for InterpreterManager::interrupt()
   int interpreter = 0;              // Interpreter::slot()
   std::string model;                // "file.pkl of package", or what the object's type is called
   std::chrono::milliseconds age{};  // since it went in

@@ -56,6 +56,22 @@ struct ReplacementOptions {
   std::size_t mostLeaving = 4;
 };
 
+/// How the number of interpreters follows what there is to do, between `least` and `most`; without
+/// it, it stays as it is. Looked at ten times a second. resize() by hand goes before it.
+struct SizingOptions {
+  /// Another interpreter is started, one at a time, when a call has been in line for so long. Zero:
+  /// none is. What a start takes (docs/performance.md) is a good measure: a shorter wait will be
+  /// over before the new one can help.
+  std::chrono::nanoseconds growAfter{0};
+  std::size_t most = 0;  // up to so many
+  /// As many leave as have had no call or session for so long: the last of allInstances(), whose
+  /// calls and sessions end before they are shut down. Zero: none does.
+  std::chrono::nanoseconds shrinkAfter{0};
+  /// Down to so many. Zero: an idle pool has no interpreter at all, and the next call or session
+  /// waits for one to start.
+  std::size_t least = 1;
+};
+
 struct PoolOptions {
   /// How many calls may wait in line. One more is refused with QueueFullError. Zero: a call that
   /// finds no interpreter does not wait.
@@ -63,6 +79,7 @@ struct PoolOptions {
   /// The same of each priority; the index is the CallPriority.
   std::array<std::size_t, kCallPriorities> mostWaitingOf{SIZE_MAX, SIZE_MAX, SIZE_MAX};
   ReplacementOptions replacement;  // of interpreters by new ones
+  SizingOptions sizing;            // how many there are
 };
 
 }  // namespace multipy::runtime

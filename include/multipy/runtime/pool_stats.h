@@ -38,6 +38,12 @@ struct DurationHistogram {
     for (const std::uint64_t count : counts) all += count;
     return all;
   }
+  /// Adds what another one has counted.
+  DurationHistogram& operator+=(const DurationHistogram& other) noexcept {
+    for (std::size_t i = 0; i < counts.size(); ++i) counts[i] += other.counts[i];
+    sum += other.sum;
+    return *this;
+  }
 };
 
 enum class InterpreterState {
@@ -48,16 +54,23 @@ enum class InterpreterState {
 
 struct InterpreterStats {                              // one interpreter
   int interpreter = 0;                                 // Interpreter::slot()
+  std::size_t index = 0;                               // in allInstances(), while it serves
   InterpreterState state = InterpreterState::Serving;  // whether it gets calls
   std::chrono::milliseconds age{0};                    // since it was started, and warmed up
-  std::size_t heapBytes = 0;                           // CPython's memory in it
-  std::size_t users = 0;                               // calls and sessions that have it now
-  std::string whyBroken;                               // Interpreter::whyBroken()
-  std::uint64_t calls = 0;                             // of ReplicatedObjs, those under way too
+  /// How many that had this index before it have been replaced; the index is the ReplacementReason.
+  std::array<std::uint64_t, kReplacementReasons> replacements{};
+  std::size_t heapBytes = 0;  // CPython's memory in it
+  std::size_t users = 0;      // calls and sessions that have it now
+  std::string whyBroken;      // Interpreter::whyBroken()
+  std::uint64_t calls = 0;    // of ReplicatedObjs, those under way too
   /// How many of them ended with which Python exception, by its type; the interrupted ones are not
   /// in it.
   std::map<std::string, std::uint64_t> errors;
+  std::uint64_t interrupts = 0;             // calls in it that multipy.Interrupted was asked for
   std::vector<RunningCallFigures> running;  // calls under way; without stacks
+  DurationHistogram queueTime;              // of its calls, as PoolStats has it of all
+  DurationHistogram gilWait;                // the same
+  DurationHistogram runTime;                // the same
 };
 
 /// Calls that were not made, or were ended early, since the manager was made.
@@ -76,19 +89,32 @@ struct PoolStats {
   /// How many interpreters have been replaced; the index is the ReplacementReason.
   std::array<std::uint64_t, kReplacementReasons> replacements{};
   std::uint64_t failedReplacements = 0;  // a new one could not be started or warmed up
+  std::uint64_t grown = 0;               // interpreters started since calls waited (SizingOptions)
+  std::uint64_t shrunk = 0;              // that have left since they had nothing to do
+  std::uint64_t interrupts = 0;          // of all interpreters, those that are gone too
   /// In line now, by priority (the index is the CallPriority): threads that wait in a call, and
   /// calls that no thread waits for.
   std::array<std::size_t, kCallPriorities> waiting{};
   EndedCalls ended;  // since the manager was made
   /// How long calls were in line; those that found an interpreter at once are in the first count.
   DurationHistogram queueTime;
-  /// How long the object's own code took. Of calls of less than a millisecond one in 128 is
-  /// measured, and counted 128 times.
-  DurationHistogram runTime;
+  /// How long a call that had its interpreter waited for the GIL: for Python's own threads, and for
+  /// calls that share the interpreter. Of calls of less than a millisecond one in 128 is measured,
+  /// and counted 128 times.
+  DurationHistogram gilWait;
+  DurationHistogram runTime;  // how long the object's own code took, measured in the same way
 };
 
-/// The same in Prometheus' text format, version 0.0.4: multipy_... metrics, each with the label
-/// pool="`pool`".
+/// Of the calls that one object has had, by which versions can be compared that share calls
+/// (ReplicatedObj::shareCalls).
+struct ObjectStats {
+  std::string model;          // what errors and figures call it
+  std::uint64_t errors = 0;   // calls that ended with a Python exception
+  DurationHistogram runTime;  // as PoolStats has it; total() is about how many calls there were
+};
+
+/// A manager's figures in Prometheus' text format, version 0.0.4: multipy_... metrics, each with
+/// the label pool="`pool`".
 std::string prometheusText(const PoolStats& stats, const std::string& pool = "default");
 
 struct PoolHealth {  // whether to send it calls

@@ -42,6 +42,7 @@
 #include "multipy/runtime/call_options.h"
 #include "multipy/runtime/call_outcome.h"
 #include "multipy/runtime/interpreter_session.h"
+#include "multipy/runtime/pool_stats.h"
 
 namespace multipy::runtime {
 
@@ -115,6 +116,9 @@ class ReplicatedObj {
   /// before. 0 ends it, as switchTo() does.
   void shareCalls(const ReplicatedObj& other, double share,
                   const std::function<void(InterpreterSession& session)>& warmUp = {}) const;
+
+  /// What its calls came to that it made itself: not those that another one has made in its place.
+  [[nodiscard]] ObjectStats stats() const;
 
   /// The object in the session's interpreter.
   Obj toObj(InterpreterSession* session) const;

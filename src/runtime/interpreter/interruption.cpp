@@ -15,7 +15,11 @@ void interruptNow(InterpreterCore& core, const CallToInterrupt& call) {
   const auto target = call.find();
   if (!target) return;
   // Once: code that ends (finally, __exit__) is left to itself.
-  if (!target->again && inside.python().interrupt(target->threadState)) call.interrupted();
+  if (!target->again && inside.python().interrupt(target->threadState)) {
+    call.interrupted();
+    if (target->startedBy != 0) inside.python().interruptStartedBy(target->startedBy);
+  }
+  if (target->startedBy != 0) core.api().wakeStartedBy(target->startedBy);
   // Without a signal to be had it is raised at the next bytecode only.
   if (inside.python().interruptIsPending(target->threadState))
     static_cast<void>(target->thread->wake());

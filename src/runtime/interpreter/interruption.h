@@ -4,6 +4,7 @@
 // housekeeping thread does it.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 
@@ -12,11 +13,12 @@
 
 namespace multipy::runtime {
 
-/// A call under way: its PyThreadState, its thread, and whether it has been interrupted before.
+/// A call under way.
 struct InterruptTarget {
-  void* threadState;
-  const process::WakeableThread* thread;
-  bool again;
+  void* threadState;                      // its PyThreadState
+  const process::WakeableThread* thread;  // its own
+  bool again;                             // whether it has been interrupted before
+  std::uint64_t startedBy;  // the threads started by this call are interrupted with it; 0: none are
 };
 
 /// A call that is to be interrupted. Both functions are called with the GIL of its interpreter,

@@ -44,6 +44,7 @@ CallRecord::CallRecord(CallRecords& records, int place, bool alone, const std::s
   record_->thread.store(::pthread_self(), relaxed);
   record_->wakeable.store(&thread_, relaxed);
   record_->interrupted.store(EndReason::None, relaxed);
+  record_->withThreads.store(false, relaxed);
   const CallId base = static_cast<CallId>(place) << CallRecords::kPlaceShift;
   if (alone) {
     const std::uint64_t number = place_.calls.load(relaxed) + 1;
@@ -81,6 +82,7 @@ std::optional<CallUnderWay> CallRecords::read(const Record& record) noexcept {
   call.thread = record.thread.load(relaxed);
   call.wakeable = record.wakeable.load(relaxed);
   call.interrupted = record.interrupted.load(relaxed);
+  call.withThreads = record.withThreads.load(relaxed);
   // Another one has begun meanwhile: then it is that one's, or a mixture.
   std::atomic_thread_fence(std::memory_order_acquire);
   if (record.id.load(relaxed) != call.id) return std::nullopt;

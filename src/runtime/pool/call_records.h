@@ -43,6 +43,7 @@ struct CallUnderWay {
   pthread_t thread{};
   const process::WakeableThread* wakeable = nullptr;  // while it is under way
   EndReason interrupted = EndReason::None;            // why it has been interrupted before
+  bool withThreads = false;                           // CallOptions::interruptThreads
 };
 
 class CallRecords {
@@ -81,6 +82,7 @@ class CallRecords {
     std::atomic<pthread_t> thread{};
     std::atomic<const process::WakeableThread*> wakeable{nullptr};
     std::atomic<EndReason> interrupted{EndReason::None};
+    std::atomic<bool> withThreads{false};
   };
   struct alignas(64) Place {
     Record alone;
@@ -109,6 +111,10 @@ class CallRecord {
   CallRecord& operator=(const CallRecord&) = delete;
 
   CallId id() const noexcept { return record_->id.load(std::memory_order_relaxed); }
+  /// What interrupts it is to interrupt the threads as well that it has started.
+  void markWithThreads() const noexcept {
+    record_->withThreads.store(true, std::memory_order_relaxed);
+  }
   /// Whether, and why, it has been interrupted.
   EndReason interrupted() const noexcept {
     return record_->interrupted.load(std::memory_order_relaxed);

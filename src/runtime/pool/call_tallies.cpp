@@ -24,6 +24,11 @@ DurationHistogram DurationTally::read() const noexcept {
   return histogram;
 }
 
+void DurationTally::clear() noexcept {
+  for (auto& count : counts_) count.store(0, std::memory_order_relaxed);
+  sum_.store(0, std::memory_order_relaxed);
+}
+
 EndedCalls CallTallies::ended() const noexcept {
   const auto count = [&](Ending how) {
     return ended_[static_cast<std::size_t>(how)].load(std::memory_order_relaxed);
@@ -36,40 +41,59 @@ EndedCalls CallTallies::ended() const noexcept {
 }
 
 void CallTallies::failed(int place, const std::string& type) noexcept {
-  Errors& errors = errors_[static_cast<std::size_t>(place)];
-  const base::Lock lock(errors.mutex);
+  Place& here = at(place);
+  const base::Lock lock(here.mutex);
   try {
-    const bool isNew = !errors.byType.contains(type);
-    ++errors.byType[isNew && errors.byType.size() >= kMostTypes ? "(other types)" : type];
+    const bool isNew = !here.errors.contains(type);
+    ++here.errors[isNew && here.errors.size() >= kMostTypes ? "(other types)" : type];
   } catch (const std::exception&) {
     // Not counted: the call's own error goes on.
   }
 }
 
-std::map<std::string, std::uint64_t> CallTallies::errors(int place) const {
-  const Errors& errors = errors_[static_cast<std::size_t>(place)];
-  const base::Lock lock(errors.mutex);
-  return errors.byType;
+CallTallies::Figures& CallTallies::Figures::operator+=(const Figures& other) {
+  queueTime += other.queueTime;
+  gilWait += other.gilWait;
+  runTime += other.runTime;
+  interrupts += other.interrupts;
+  for (const auto& [type, count] : other.errors) errors[type] += count;
+  return *this;
+}
+
+CallTallies::Figures CallTallies::Place::read() const {
+  Figures figures{.queueTime = queueTime.read(),
+                  .gilWait = gilWait.read(),
+                  .runTime = runTime.read(),
+                  .interrupts = interrupts.load(std::memory_order_relaxed),
+                  .errors = {}};
+  const base::Lock lock(mutex);
+  figures.errors = errors;
+  return figures;
 }
 
 void CallTallies::startOver(int place) noexcept {
-  std::map<std::string, std::uint64_t> gone;
-  {
-    Errors& errors = errors_[static_cast<std::size_t>(place)];
-    const base::Lock lock(errors.mutex);
-    gone.swap(errors.byType);
-  }
-  const base::Lock lock(earlier_.mutex);
+  Place& here = at(place);
+  const base::Lock lock(mutex_);
   try {
-    for (const auto& [type, count] : gone) earlier_.byType[type] += count;
+    earlier_ += here.read();
   } catch (const std::bad_alloc&) {
-    // Not counted any more.
+    // Errors of some types are not counted any more.
   }
+  here.queueTime.clear();
+  here.gilWait.clear();
+  here.runTime.clear();
+  here.interrupts.store(0, std::memory_order_relaxed);
+  const base::Lock errors(here.mutex);
+  here.errors.clear();
 }
 
-std::map<std::string, std::uint64_t> CallTallies::earlierErrors() const {
-  const base::Lock lock(earlier_.mutex);
-  return earlier_.byType;
+CallTallies::All CallTallies::read(std::size_t places) const {
+  All all;
+  all.now.reserve(places);
+  const base::Lock lock(mutex_);
+  for (std::size_t i = 0; i < places; ++i) all.now.push_back(places_[i].read());
+  all.earlier = earlier_;
+  return all;
 }
 
 }  // namespace multipy::runtime

@@ -1,6 +1,7 @@
-// Counts what becomes of a manager's calls.
+// Counts what becomes of a manager's calls: in all, and in each place.
 //
-// Threads: all members from any thread; none waits but for the table of errors, for a moment.
+// Threads: all members from any thread; none waits but for a table of errors, or for the figures of
+// places that are being read, for a moment.
 #pragma once
 
 #include <array>
@@ -11,6 +12,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/mutex.h"
 #include "multipy/runtime/pool_stats.h"
@@ -23,6 +25,7 @@ class DurationTally {
   /// `times` calls took so long.
   void add(std::chrono::nanoseconds time, std::uint64_t times = 1) noexcept;
   DurationHistogram read() const noexcept;
+  void clear() noexcept;
 
  private:
   std::array<std::atomic<std::uint64_t>, DurationHistogram::kBounds.size() + 1> counts_{};
@@ -39,36 +42,62 @@ class CallTallies {
     DeadlineRunning,
     CancelledRunning
   };
+  /// Of the calls of an interpreter, or of all that a place has had before.
+  struct Figures {
+    DurationHistogram queueTime, gilWait, runTime;
+    std::uint64_t interrupts = 0;
+    std::map<std::string, std::uint64_t> errors;  // by type
+    Figures& operator+=(const Figures& other);
+  };
 
-  explicit CallTallies(std::size_t places) : errors_(std::make_unique<Errors[]>(places)) {}
+  explicit CallTallies(std::size_t places) : places_(std::make_unique<Place[]>(places)) {}
 
   void ended(Ending how) noexcept {
     ended_[static_cast<std::size_t>(how)].fetch_add(1, std::memory_order_relaxed);
   }
   EndedCalls ended() const noexcept;
 
-  /// A call in `place` ended with a Python exception of this type. Without memory it is not
-  /// counted.
+  // --- of a call in `place`
+  void waited(int place, std::chrono::nanoseconds time) noexcept { at(place).queueTime.add(time); }
+  void gotGil(int place, std::chrono::nanoseconds time, std::uint64_t times) noexcept {
+    at(place).gilWait.add(time, times);
+  }
+  void ran(int place, std::chrono::nanoseconds time, std::uint64_t times) noexcept {
+    at(place).runTime.add(time, times);
+  }
+  void interrupted(int place) noexcept {
+    at(place).interrupts.fetch_add(1, std::memory_order_relaxed);
+  }
+  /// It ended with a Python exception of this type. Without memory it is not counted.
   void failed(int place, const std::string& type) noexcept;
-  std::map<std::string, std::uint64_t> errors(int place) const;
-  /// Another interpreter comes into `place`: its errors are counted anew.
-  void startOver(int place) noexcept;
-  /// Those counted in places before that.
-  std::map<std::string, std::uint64_t> earlierErrors() const;
 
-  DurationTally queueTime, runTime;
+  /// Another interpreter comes into `place`, which has no calls now.
+  void startOver(int place) noexcept;
+  /// Those of the first `places`, and the sum of those counted in places before they started over.
+  struct All {
+    std::vector<Figures> now;
+    Figures earlier;
+  };
+  All read(std::size_t places) const;
 
  private:
-  struct Errors {
+  struct alignas(64) Place {
+    DurationTally queueTime, gilWait, runTime;
+    std::atomic<std::uint64_t> interrupts{0};
     mutable base::Mutex mutex;
-    std::map<std::string, std::uint64_t> byType MULTIPY_GUARDED_BY(mutex);
+    std::map<std::string, std::uint64_t> errors MULTIPY_GUARDED_BY(mutex);
+    Figures read() const;
   };
   // As many types are told apart in a place; code can make any number of them.
   static constexpr std::size_t kMostTypes = 64;
 
+  Place& at(int place) noexcept { return places_[static_cast<std::size_t>(place)]; }
+
   std::array<std::atomic<std::uint64_t>, 5> ended_{};
-  const std::unique_ptr<Errors[]> errors_;
-  Errors earlier_;
+  const std::unique_ptr<Place[]> places_;
+  // With it nothing goes from a place into what was earlier: a reader sees it once.
+  mutable base::Mutex mutex_;
+  Figures earlier_ MULTIPY_GUARDED_BY(mutex_);
 };
 
 }  // namespace multipy::runtime

@@ -95,6 +95,14 @@ void addInterpreters(Page& page, const PoolStats& stats) {
   for (const auto& each : stats.interpreters)
     page.sample(interpreterLabel(each), static_cast<double>(each.calls));
   page.sample(kRetired, static_cast<double>(stats.callsOfRetired));
+  page.metric("interrupts_total", "counter", "Calls that an interrupt was asked for.");
+  std::uint64_t ofThese = 0;
+  for (const auto& each : stats.interpreters) {
+    ofThese += each.interrupts;
+    page.sample(interpreterLabel(each), static_cast<double>(each.interrupts));
+  }
+  page.sample(kRetired,
+              static_cast<double>(stats.interrupts - std::min(ofThese, stats.interrupts)));
   page.metric("errors_total", "counter", "Calls that ended with a Python exception.");
   for (const auto& each : stats.interpreters)
     for (const auto& [type, count] : each.errors)
@@ -113,6 +121,9 @@ void addReplacements(Page& page, const PoolStats& stats) {
   page.metric("failed_replacements_total", "counter",
               "Interpreters that could not be started or warmed up.");
   page.sample("", static_cast<double>(stats.failedReplacements));
+  page.metric("resized_total", "counter", "Interpreters that came or went with the load.");
+  page.sample("direction=\"up\"", static_cast<double>(stats.grown));
+  page.sample("direction=\"down\"", static_cast<double>(stats.shrunk));
 }
 
 }  // namespace
@@ -135,6 +146,9 @@ std::string prometheusText(const PoolStats& stats, const std::string& pool) {
   page.sample("reason=\"cancelled\",begun=\"yes\"", static_cast<double>(ended.cancelledRunning));
   page.metric("queue_time_seconds", "histogram", "How long calls were in line.");
   page.histogram(stats.queueTime);
+  page.metric("gil_wait_seconds", "histogram",
+              "How long calls that had an interpreter waited for its GIL.");
+  page.histogram(stats.gilWait);
   page.metric("run_time_seconds", "histogram", "How long the objects' code took.");
   page.histogram(stats.runTime);
   return std::move(page).take();

@@ -174,6 +174,14 @@ std::size_t QueuedCalls::inLine() const noexcept {
   return size_;
 }
 
+std::optional<CallOptions::Clock::time_point> QueuedCalls::oldest() const noexcept {
+  const base::Lock lock(mutex_);
+  std::optional<CallOptions::Clock::time_point> oldest;
+  for (const Line& line : lines_)
+    if (!line.empty() && (!oldest || line.front()->since < *oldest)) oldest = line.front()->since;
+  return oldest;
+}
+
 std::array<std::size_t, kCallPriorities> QueuedCalls::inLineByPriority() const noexcept {
   const base::Lock lock(mutex_);
   return {lines_[0].size(), lines_[1].size(), lines_[2].size()};

@@ -31,7 +31,7 @@ class QueuedCalls;
 /// A call in line. One of its two functions is called, once, without a lock.
 class QueuedCall {
  public:
-  enum class Refusal { DeadlinePassed, Stopped, ManagerGone };
+  enum class Refusal { LineIsFull, DeadlinePassed, Stopped, ManagerGone };
 
   explicit QueuedCall(const CallOptions& of) : options(of) {}
   virtual ~QueuedCall() = default;
@@ -40,6 +40,7 @@ class QueuedCall {
   virtual void refuse(Refusal why) noexcept = 0;
 
   const CallOptions options;
+  const CallOptions::Clock::time_point since = CallOptions::Clock::now();  // that it waits
 
  private:
   friend class QueuedCalls;
@@ -74,6 +75,8 @@ class QueuedCalls {
   void stop() noexcept;
 
   std::size_t inLine() const noexcept;
+  /// Since when the one waits that has waited for longest. Nothing: none does.
+  std::optional<CallOptions::Clock::time_point> oldest() const noexcept;
   std::array<std::size_t, kCallPriorities> inLineByPriority() const noexcept;
 
  private:

@@ -79,7 +79,7 @@ CallQueue::Admission CallQueue::wait(const CallCost& cost, const CallOptions* op
 CallQueue::Admission CallQueue::waitInLine(Seeker& seeker) noexcept {
   const CallOptions none;
   const CallOptions& options = seeker.options ? *seeker.options : none;
-  Waiter me(options.priority);
+  Waiter me(options.priority, seeker.since);
   // Ends before the waiter and after the lock: its destructor waits for a call that wants the lock.
   const std::stop_callback onStop(options.stop, [&]() noexcept {
     const base::Lock lock(mutex_);

@@ -119,6 +119,12 @@ class CallQueue {
   void whenOneWaits(std::function<void()> waiting) { whenOneWaits_ = std::move(waiting); }
   /// How many calls are in line.
   std::size_t waiting() const noexcept { return waiting_.load(std::memory_order_relaxed); }
+  /// Since when the one waits that has waited for longest. Nothing: none does.
+  std::optional<CallOptions::Clock::time_point> oldest() noexcept {
+    if (waiting() == 0) return std::nullopt;
+    const base::Lock lock(mutex_);
+    return line_.oldest();
+  }
   /// How many of each priority.
   std::array<std::size_t, kCallPriorities> waitingByPriority() noexcept;
 

@@ -11,6 +11,7 @@
 #include <array>
 #include <atomic>
 #include <cstddef>
+#include <optional>
 
 #include "base/mutex.h"
 #include "multipy/runtime/call_options.h"
@@ -19,9 +20,12 @@ namespace multipy::runtime {
 
 /// One call. Lives on its thread's stack for as long as it waits.
 struct Waiter {
-  explicit Waiter(CallPriority of = CallPriority::Normal) noexcept : priority(of) {}
+  explicit Waiter(CallPriority of = CallPriority::Normal,
+                  CallOptions::Clock::time_point from = {}) noexcept
+      : priority(of), since(from) {}
 
   const CallPriority priority;
+  const CallOptions::Clock::time_point since;  // that it waits
   base::Condition wakeUp;
   std::atomic<int> given = -1;  // the interpreter that it has been given
   bool called = false;          // woken since an interpreter becomes free
@@ -35,6 +39,14 @@ class WaitingLine {
   Waiter* first() const noexcept { return first_; }
   std::size_t size() const noexcept { return size_; }
   std::size_t size(CallPriority priority) const noexcept { return sizes_[index(priority)]; }
+
+  /// Of all in line, since when the one waits that has waited for longest. Nothing: none does.
+  std::optional<CallOptions::Clock::time_point> oldest() const noexcept {
+    std::optional<CallOptions::Clock::time_point> oldest;
+    for (const Waiter* each = first_; each; each = each->behind)
+      if (!oldest || each->since < *oldest) oldest = each->since;
+    return oldest;
+  }
 
   void add(Waiter& waiter) noexcept {
     Waiter* before = last_;
