@@ -147,7 +147,7 @@ TEST_F(Interrupts, ThatComeTooLateAreTakenBack) {
 }
 
 TEST_F(Interrupts, AtAnyMomentHitTheirCallOrNone) {
-  constexpr int kCalls = 20'000;  // and more, until both have been seen
+  constexpr int kCalls = 100'000;  // and more, until both have been seen
   const Obj count = function("count_to");
   std::atomic<Call*> current{nullptr};
   base::Mutex mutex;  // a Call is there while it is `current`
