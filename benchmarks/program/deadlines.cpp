@@ -60,6 +60,8 @@ def torch_loop():
     import torch
     x = torch.ones(64)
     while True: x = x + 1
+
+def import_module(): import endless
 )";
 
 void print(const std::string& what, std::vector<double> times) {
@@ -115,6 +117,7 @@ int main(int argc, char** argv) {
   options.pool.replacement.afterInterrupt = false;  // the interrupts alone are measured
   InterpreterManager manager(kInterpreters, options);
   manager.registerModuleSource("deadlines", kModule);
+  manager.registerModuleSource("endless", "while True: pass");
   const auto function = [&](const char* name) {
     auto session = manager.acquireOne();
     return manager.createMovable(session.global("deadlines", name), &session);
@@ -139,8 +142,8 @@ int main(int argc, char** argv) {
     print("a condition variable's, under the same load", waitsOfACondition(Clock::now() + length));
     done = true;
   }
-  for (const char* name :
-       {"loop", "sleep", "receive", "lock", "get", "child", "numpy_loop", "torch_loop"})
+  for (const char* name : {"loop", "sleep", "receive", "lock", "get", "child", "numpy_loop",
+                           "torch_loop", "import_module"})
     print(std::string("an interrupted call of `") + name + "`, past its deadline",
           pastDeadline(function(name), {}, {}, 20ms, true, Clock::now() + length));
   return 0;
