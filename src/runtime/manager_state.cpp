@@ -86,6 +86,7 @@ void ManagerState::shutDown() noexcept {
   {
     const GilReleased outside;  // its threads may be waiting for the GIL that this one has
     keeper.stop();
+    queue.end();  // before the threads of `queued` are waited for, which may be in line
     queued.stop();
   }
   auto& cores = places.cores;
@@ -274,6 +275,10 @@ void ManagerState::throwRefused(const CallQueue::Admission& refused, const std::
                                "often, add interpreters, or raise the bound" +
                                end,
                            std::move(now));
+    case CallQueue::Refusal::Ended:
+      throw HandleError("cannot " + doing +
+                        ": its InterpreterManager has been destroyed before the call began; keep "
+                        "that alive until its calls have ended");
     case CallQueue::Refusal::Stopped:
       tallies.ended(CallTallies::Ending::CancelledInLine);
       throw CancelledError("cannot " + doing + ": a stop was requested" + waited + end,

@@ -233,10 +233,7 @@ void ReplicatedState::throwRefused(QueuedCall::Refusal why) const {
     case QueuedCall::Refusal::Stopped:
       manager->throwRefused({.refused = CallQueue::Refusal::Stopped}, "call " + *name);
     case QueuedCall::Refusal::ManagerGone:
-      throw HandleError(
-          "cannot call " + *name +
-          ": its InterpreterManager has been destroyed before the call began; keep that "
-          "alive until its calls have ended");
+      manager->throwRefused({.refused = CallQueue::Refusal::Ended}, "call " + *name);
   }
   std::terminate();
 }

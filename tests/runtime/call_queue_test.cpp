@@ -306,7 +306,7 @@ TEST(CallQueueAtTheEnd, WhoWaitsWhenTheManagerGoesIsToldSo) {
           spin({20'000});
           ++answered;
         } catch (const HandleError& error) {
-          EXPECT_NE(std::string(error.what()).find("has been shut down"), std::string::npos);
+          EXPECT_NE(std::string(error.what()).find("has been destroyed"), std::string::npos);
           ++refused;
           return;
         }

@@ -4,6 +4,8 @@
 
 #include <atomic>
 #include <chrono>
+#include <future>
+#include <memory>
 #include <stdexcept>
 #include <thread>
 #include <vector>
@@ -131,6 +133,25 @@ TEST(Sizing, SaysWhyNoneCanBeStarted) {
   refuse = false;
   EXPECT_EQ(add({1, 2}).toInt(), 3) << "it is tried again";
   EXPECT_TRUE(pool.manager.health().ready);
+}
+
+TEST(Sizing, TellsThoseWhoWaitForNoneThatThePoolHasGone) {
+  InterpreterManagerOptions options;
+  std::atomic<bool> refuse{false};
+  options.warmUp = [&](const Interpreter&) {
+    if (refuse) throw std::runtime_error("no licence");
+  };
+  auto pool = std::make_unique<SizedPool>(
+      1, SizingOptions{.growAfter = 1ms, .most = 1, .shrinkAfter = 100ms, .least = 0}, options);
+  const ReplicatedObj add = pool->function("add");
+  refuse = true;
+  until([&] { return pool->size() == 0; });
+  std::jthread caller([&] { EXPECT_THROW(add({1, 2}), HandleError); });
+  std::future<at::IValue> later = add.callAsync({1, 2});
+  until([&] { return pool->manager.stats().waiting[1] == 2; });
+  pool.reset();
+  caller.join();
+  EXPECT_THROW(later.get(), HandleError);
 }
 
 TEST(Sizing, IsRefusedWhereItDoesNotFitTheNumberAtTheStart) {

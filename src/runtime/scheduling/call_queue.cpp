@@ -93,6 +93,10 @@ CallQueue::Admission CallQueue::waitInLine(Seeker& seeker) noexcept {
     waiting_.fetch_sub(1);
     return *free;
   }
+  if (ended_) {
+    waiting_.fetch_sub(1);
+    return {.refused = Refusal::Ended};
+  }
   if (lineIsFull(me.priority)) {
     waiting_.fetch_sub(1);
     return {.refused = Refusal::QueueFull};
@@ -103,6 +107,8 @@ CallQueue::Admission CallQueue::waitInLine(Seeker& seeker) noexcept {
   while (!admission) {
     if (me.given >= 0)
       admission = Admission{me.given};
+    else if (ended_)
+      admission = Admission{.refused = Refusal::Ended};
     else if (const Refusal refused = refusalOf(seeker.options); refused != Refusal::None)
       admission = Admission{.refused = refused};
     else if (line_.first() == &me)
@@ -124,6 +130,12 @@ bool CallQueue::lineIsFull(CallPriority priority) const {
          line_.size(priority) >= bounds_.of[static_cast<std::size_t>(priority)];
 }
 
+void CallQueue::end() noexcept {
+  const base::Lock lock(mutex_);
+  ended_ = true;
+  for (Waiter* each = line_.first(); each; each = each->behind) each->wakeUp.notifyOne();
+}
+
 void CallQueue::leaveLine(Waiter& me) noexcept {
   line_.remove(me);
   waiting_.fetch_sub(1);
@@ -137,7 +149,7 @@ std::optional<CallQueue::Admission> CallQueue::waitAsFirst(Waiter& me, Seeker& s
   auto sleep = kShortestSleep;
   auto since = Clock::now();
   std::size_t freedBefore = freed_;
-  while (me.given < 0 && line_.first() == &me && !me.stopped) {
+  while (me.given < 0 && line_.first() == &me && !me.stopped && !ended_) {
     line_.firstIsAwake(true);
     const bool called = std::exchange(me.called, false);
     mutex_.unlock();

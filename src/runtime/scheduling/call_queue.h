@@ -78,7 +78,7 @@ struct QueueBounds {
 class CallQueue {
  public:
   /// Why a call was not admitted.
-  enum class Refusal { None, QueueFull, DeadlinePassed, Stopped };
+  enum class Refusal { None, QueueFull, DeadlinePassed, Stopped, Ended };
 
   /// A call's place in an interpreter.
   struct Admission {
@@ -117,6 +117,9 @@ class CallQueue {
   /// `waiting` is called by each thread that is about to wait in line. It throws nothing and waits
   /// for nothing. Before the first call.
   void whenOneWaits(std::function<void()> waiting) { whenOneWaits_ = std::move(waiting); }
+  /// From now on none waits: those in line, and later ones that find no interpreter, are refused.
+  void end() noexcept;
+
   /// How many calls are in line.
   std::size_t waiting() const noexcept { return waiting_.load(std::memory_order_relaxed); }
   /// Since when the one waits that has waited for longest. Nothing: none does.
@@ -180,6 +183,7 @@ class CallQueue {
   base::Mutex mutex_;
   WaitingLine line_ MULTIPY_GUARDED_BY(mutex_);
   FairTurns turns_ MULTIPY_GUARDED_BY(mutex_);
+  bool ended_ MULTIPY_GUARDED_BY(mutex_) = false;
   // How often an interpreter was left while some waited.
   std::size_t freed_ MULTIPY_GUARDED_BY(mutex_) = 0;
 };
