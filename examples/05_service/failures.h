@@ -1,0 +1,29 @@
+// What a client is told when a request cannot be answered, and what the log is told.
+//
+//   400  BadRequest             no JSON; or the model's code raised an exception of a class
+//   BadInput 404, 413                    no such path; more than 16 MiB 503  QueueFullError with
+//   Retry-After: as many requests in line as --waiting allows 504  DeadlineExceededError  in line,
+//   or while the model ran 500  <Python's type>        the model's code raised it 500 InternalError
+//   anything else
+//
+// The body is {"error": {"type": ..., "message": ...}}. Stacks and tracebacks are for the log.
+#pragma once
+
+#include <exception>
+#include <string>
+
+namespace service {
+
+struct Failure {
+  int status = 500;
+  std::string type;
+  std::string message;  // for the client
+  std::string log;      // empty if /metrics says it well enough
+};
+
+Failure toFailure(const std::exception_ptr& error);
+
+/// {"error": {"type": ..., "message": ...}}
+std::string bodyOf(const std::string& type, const std::string& message);
+
+}  // namespace service
