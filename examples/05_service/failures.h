@@ -1,10 +1,10 @@
 // What a client is told when a request cannot be answered, and what the log is told.
 //
-//   400  BadRequest             no JSON; or the model's code raised an exception of a class
-//   BadInput 404, 413                    no such path; more than 16 MiB 503  QueueFullError with
-//   Retry-After: as many requests in line as --waiting allows 504  DeadlineExceededError  in line,
-//   or while the model ran 500  <Python's type>        the model's code raised it 500 InternalError
-//   anything else
+//   400       no JSON; or the model's code raised an exception of a class BadInput
+//   404, 413  no such path; more than 16 MiB
+//   503       QueueFullError, with Retry-After: --waiting requests are in line
+//   504       DeadlineExceededError, in line or while the model ran
+//   500       the model's code raised another exception (its type is told), or anything else
 //
 // The body is {"error": {"type": ..., "message": ...}}. Stacks and tracebacks are for the log.
 #pragma once

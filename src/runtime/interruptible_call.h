@@ -42,7 +42,7 @@ class InterruptibleCall {
   /// Python has raised that: throws what it stands for if the call was interrupted.
   void raised(const PythonException& error) const {
     if (record_.interrupted() != EndReason::None)
-      manager_.throwEnded(record_.interrupted(), "call " + *name_, error.type());
+      manager_.throwEnded(record_.id(), record_.interrupted(), "call " + *name_, error.what());
   }
 
  private:

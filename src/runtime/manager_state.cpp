@@ -99,13 +99,13 @@ void ManagerState::shutDown() noexcept {
 
 // --- figures
 
-PoolFigures ManagerState::figures() {
+PoolFigures ManagerState::figures(CallId without) {
   PoolFigures figures;
   const InterpreterUsers::Counts counts = users.counts();
   figures.interpreters = counts.open;
   figures.busy = counts.busy;
   figures.waiting = queue.waiting() + queued.inLine();
-  const auto call = calls.longest(users.limit());
+  const auto call = calls.longest(users.limit(), without);
   if (!call) return figures;
   const auto core = places.coreAt(CallRecords::placeOf(call->id));
   if (!core) return figures;
@@ -266,7 +266,9 @@ std::string toText(const PoolFigures& figures) {
 void ManagerState::throwRefused(const CallQueue::Admission& refused, const std::string& doing) {
   PoolFigures now = figures();
   const std::string end = " (" + toText(now) + ")";
-  const std::string waited = " after " + textOf(refused.waited) + " in line";
+  const std::string waited = refused.waited.count() == 0
+                                 ? " before it began"
+                                 : " after " + textOf(refused.waited) + " in line";
   switch (refused.refused) {
     case CallQueue::Refusal::QueueFull:
       tallies.ended(CallTallies::Ending::QueueFull);
@@ -290,8 +292,9 @@ void ManagerState::throwRefused(const CallQueue::Admission& refused, const std::
   }
 }
 
-void ManagerState::throwEnded(EndReason why, const std::string& doing, const std::string& raised) {
-  PoolFigures now = figures();
+void ManagerState::throwEnded(CallId call, EndReason why, const std::string& doing,
+                              const std::string& raised) {
+  PoolFigures now = figures(call);
   tallies.ended(why == EndReason::Deadline ? CallTallies::Ending::DeadlineRunning
                                            : CallTallies::Ending::CancelledRunning);
   const std::string end =

@@ -29,16 +29,18 @@ namespace multipy::runtime {
 struct ManagerState final : Interpreters, std::enable_shared_from_this<ManagerState> {
   ManagerState(InterpreterManagerOptions given, InterpreterRecipe prepared, std::size_t n);
 
-  /// What its interpreters are doing. The stack of the longest running call is the one that was
-  /// taken when a call began to wait.
-  PoolFigures figures();
+  /// What its interpreters are doing, but for one call. The stack of the longest running call is
+  /// the one that was taken when a call began to wait.
+  PoolFigures figures(CallId without = 0);
   PoolStats stats();
   PoolHealth health();
   /// Throws what a call or session that was not admitted becomes; `doing` as in "call m.pkl of
   /// p.pt".
   [[noreturn]] void throwRefused(const CallQueue::Admission& refused, const std::string& doing);
-  /// Throws what a call becomes that began and was ended; `raised`: what Python raised then.
-  [[noreturn]] void throwEnded(EndReason why, const std::string& doing, const std::string& raised);
+  /// Throws what a call becomes that began and was ended; `raised`: what Python raised then, and
+  /// where.
+  [[noreturn]] void throwEnded(CallId call, EndReason why, const std::string& doing,
+                               const std::string& raised);
 
   /// Ends a call that is under way; false: it is not.
   bool interruptByHand(CallId id);

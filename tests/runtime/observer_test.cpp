@@ -147,8 +147,12 @@ TEST_F(Observed, ACallThatIsInterrupted) {
   CallOptions options;
   options.deadline = CallOptions::in(20ms);
   EXPECT_THROW(static_cast<void>(sleep.call({3600.0}, options)), DeadlineExceededError);
-  EXPECT_EQ(only().report.end, CallEnd::Deadline);
-  EXPECT_NE(only().report.id, 0u);
+  const Told told = only();
+  EXPECT_EQ(told.report.end, CallEnd::Deadline);
+  EXPECT_NE(told.report.id, 0u);
+  EXPECT_NE(told.error.find("in sleep"), std::string::npos) << "where it was: " << told.error;
+  EXPECT_EQ(told.error.find("longest running"), std::string::npos)
+      << "not by itself: " << told.error;
 }
 
 TEST_F(Observed, ACallThatIsInterruptedByHand) {

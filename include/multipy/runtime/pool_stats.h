@@ -118,7 +118,8 @@ struct ObjectStats {
 std::string prometheusText(const PoolStats& stats, const std::string& pool = "default");
 
 struct PoolHealth {  // whether to send it calls
-  /// Whether calls can be made: not in line for an interpreter that cannot be had.
+  /// Whether a call would be made: the line is not full (PoolOptions::mostWaiting), and there is an
+  /// interpreter to wait for.
   bool ready = true;
   /// Why not, or what is not as it should be; one sentence each.
   std::vector<std::string> reasons;

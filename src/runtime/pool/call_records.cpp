@@ -99,11 +99,11 @@ std::vector<CallUnderWay> CallRecords::underWay(int place) const {
   return calls;
 }
 
-std::optional<CallUnderWay> CallRecords::longest(std::size_t places) const {
+std::optional<CallUnderWay> CallRecords::longest(std::size_t places, CallId without) const {
   std::optional<CallUnderWay> longest;
   for (std::size_t i = 0; i < places; ++i)
     for (const CallUnderWay& call : underWay(static_cast<int>(i)))
-      if (!longest || call.begun < longest->begun) longest = call;
+      if (call.id != without && (!longest || call.begun < longest->begun)) longest = call;
   return longest;
 }
 

@@ -52,8 +52,8 @@ class CallRecords {
 
   /// The calls under way in a place, the one that has it for itself first.
   std::vector<CallUnderWay> underWay(int place) const;
-  /// Of all calls under way in the first `places` the one that began first.
-  std::optional<CallUnderWay> longest(std::size_t places) const;
+  /// Of all calls under way in the first `places`, but for one, the one that began first.
+  std::optional<CallUnderWay> longest(std::size_t places, CallId without = 0) const;
 
   /// Tells the call's own thread that it has been interrupted, and why, if it is under way. With
   /// the GIL of the interpreter that it is in.
