@@ -197,6 +197,8 @@ void PoolKeeper::replaceIn(int place, std::size_t seat, ReplacementReason reason
 /// Seats whose interpreter has been condemned.
 void PoolKeeper::fillSeats() noexcept {
   for (std::size_t seat = 0; seat < seats(); ++seat) {
+    const Change change(*this);
+    if (seat >= seats()) return;  // by a resize
     {
       const base::Lock lock(mutex_);
       if (servingIn(seat) >= 0) continue;
@@ -243,6 +245,7 @@ bool PoolKeeper::isIdle(int place, Clock::time_point now) noexcept {
 
 void PoolKeeper::followLoad() noexcept {
   if (!sizing_.areOn()) return;
+  const Change change(*this);
   const auto now = Clock::now();
   SizingRules::Facts facts{.interpreters = seats(), .waited = {}, .sinceChange = now - resized_};
   for (const auto& oldest : {manager_.queue.oldest(), manager_.queued.oldest()})
@@ -262,6 +265,7 @@ void PoolKeeper::followLoad() noexcept {
 }
 
 void PoolKeeper::retireDrained() noexcept {
+  const Change change(*this);
   for (std::size_t i = 0; i < placesUsed(); ++i) {
     const int place = static_cast<int>(i);
     {
@@ -400,25 +404,27 @@ bool PoolKeeper::mustLook() const {
   return false;
 }
 
+// One change after the other, so that the program need not wait for all of them with its own.
 void PoolKeeper::lookAround() noexcept {
-  const Change change(*this);
   reap();
   letKeptGo();
   retireDrained();
-  for (std::size_t i = 0; i < placesUsed(); ++i) {
-    const int place = static_cast<int>(i);
-    const auto reason = due(place);
-    if (!reason) continue;
-    std::size_t seat;
-    {
-      const base::Lock lock(mutex_);
-      seat = records_[i].seat;
-    }
-    replaceIn(place, seat, *reason);
-  }
+  for (std::size_t i = 0; i < placesUsed(); ++i) replaceWhatIsDue(static_cast<int>(i));
   fillSeats();
   followLoad();
   retireDrained();
+}
+
+void PoolKeeper::replaceWhatIsDue(int place) noexcept {
+  const Change change(*this);
+  const auto reason = due(place);
+  if (!reason) return;
+  std::size_t seat;
+  {
+    const base::Lock lock(mutex_);
+    seat = records_[static_cast<std::size_t>(place)].seat;
+  }
+  replaceIn(place, seat, *reason);
 }
 
 /// Why the interpreter in this place is to be replaced now.

@@ -33,6 +33,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/fair_mutex.h"
 #include "base/mutex.h"
 #include "multipy/runtime/interpreter_manager.h"
 #include "runtime/interpreter/interpreter_core.h"
@@ -141,8 +142,9 @@ class PoolKeeper {
   void noteBroken(int place) noexcept;
   void replaceIn(int place, std::size_t seat, ReplacementReason reason) noexcept
       MULTIPY_REQUIRES(changing_);
-  void fillSeats() noexcept MULTIPY_REQUIRES(changing_);
-  void followLoad() noexcept MULTIPY_REQUIRES(changing_);
+  void replaceWhatIsDue(int place) noexcept;
+  void fillSeats() noexcept;
+  void followLoad() noexcept;
   /// The last one sits in `seat`: there are as many as that and one more.
   void lastIs(std::size_t seat) noexcept MULTIPY_REQUIRES(changing_);
   void shrinkTo(std::size_t n) noexcept MULTIPY_REQUIRES(changing_);
@@ -171,7 +173,7 @@ class PoolKeeper {
   std::vector<std::shared_ptr<Seat>> seats_;
   std::atomic<std::size_t> seatCount_{0};
 
-  base::Mutex changing_;
+  base::FairMutex changing_;
   std::atomic<std::thread::id> changer_{};
   WarmUp warmUp_ MULTIPY_GUARDED_BY(changing_);
   std::minstd_rand random_ MULTIPY_GUARDED_BY(changing_){std::random_device{}()};
@@ -192,7 +194,7 @@ class PoolKeeper {
   std::thread thread_ MULTIPY_GUARDED_BY(mutex_);
 };
 
-/// One at a time: what starts interpreters and has them leave.
+/// One at a time, in the order in which they come: what starts interpreters and has them leave.
 class MULTIPY_SCOPED_CAPABILITY PoolKeeper::Change {
  public:
   /// Throws HandleError in a warm-up function.

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <fstream>
 #include <functional>
+#include <future>
 #include <string>
 #include <thread>
 #include <utility>
@@ -271,6 +272,29 @@ TEST(Replacement, IsBoundedWhereInterpretersDoNotEnd) {
   EXPECT_THROW(static_cast<void>(add.call({1}, within(200ms))), DeadlineExceededError);
   signal.give();
   caller.join();
+}
+
+TEST(Replacement, OfManyDoesNotKeepTheProgramsChangesWaiting) {
+  constexpr std::size_t kAll = 4;
+  Pool pool(kAll);
+  std::atomic<bool> isOpen{true}, isInside{false};
+  pool.manager.setWarmUp([&](const Interpreter&) {
+    isInside = true;
+    until([&] { return isOpen.load(); });
+  });
+  isOpen = isInside = false;
+  const ReplicatedObj sleep = pool.function("sleep");
+  std::vector<std::future<at::IValue>> calls;
+  for (std::size_t i = 0; i < kAll; ++i) calls.push_back(sleep.callAsync({3600.0}, within(300ms)));
+  for (auto& call : calls) EXPECT_THROW(call.get(), DeadlineExceededError);
+  until([&] { return isInside.load(); });  // the first of them is being replaced
+  std::jthread opens([&] {
+    std::this_thread::sleep_for(300ms);  // the change is waiting by then
+    isOpen = true;
+  });
+  pool.manager.resize(kAll + 1);
+  EXPECT_LT(pool.replaced(ReplacementReason::Interrupted), kAll);
+  until([&] { return pool.replaced(ReplacementReason::Interrupted) > 0; });
 }
 
 // --- that are broken
