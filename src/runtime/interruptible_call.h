@@ -38,6 +38,12 @@ class InterruptibleCall {
   InterruptibleCall& operator=(const InterruptibleCall&) = delete;
 
   CallId id() const noexcept { return record_.id(); }
+  /// It begins now, with this turn.
+  void begins(const Turn& turn) noexcept {
+    record_.countAsMade();
+    if (turn.waited().count() != 0) [[unlikely]]
+      manager_.tallies.waited(turn.place(), turn.waited());
+  }
 
   /// Python has raised that: throws what it stands for if the call was interrupted.
   void raised(const PythonException& error) const {
@@ -58,7 +64,7 @@ class InterruptibleCall {
   ManagerState& manager_;
   const Entered& inside_;
   const std::string* const name_;
-  const CallRecord record_;
+  CallRecord record_;
   bool watched_ = false;
   bool withThreads_ = false;
   CallId outer_ = 0;  // the call that this thread's Python code belonged to before

@@ -117,8 +117,6 @@ class Turn {
       : manager_(manager), admission_(manager.queue.enter(cost, options)) {
     if (admission_.refused != CallQueue::Refusal::None) [[unlikely]]
       manager.throwRefused(admission_, "call " + model);
-    if (admission_.waited.count() != 0) [[unlikely]]
-      manager.tallies.waited(admission_.where, admission_.waited);
   }
   Turn(const Turn&) = delete;
   Turn& operator=(const Turn&) = delete;
@@ -129,6 +127,7 @@ class Turn {
   }
   int place() const noexcept { return admission_.where; }
   bool alone() const noexcept { return admission_.share == Share::Alone; }
+  std::chrono::nanoseconds waited() const noexcept { return admission_.waited; }  // in line
   Entered::Priority priority() const noexcept {
     return admission_.share == Share::Priority ? Entered::Priority::High
                                                : Entered::Priority::Normal;

@@ -133,20 +133,12 @@ at::IValue ReplicatedState::make(const char* method, at::ArrayRef<at::IValue> ar
     if (timed != 0) hadTurn = Clock::now();
     const Entered inside(*turn.core(), "call a ReplicatedObj", turn.priority());
     if (timed != 0) manager->tallies.gotGil(turn.place(), Clock::now() - hadTurn, timed);
-    // Whether it has had another one come in its place while it was in line: before it is counted
-    // as made, and once more when it is known to be under way.
-    const auto hasAnother = [&] {
-      return !chosen.own && hasOthers_.load(std::memory_order_acquire);
-    };
-    if (hasAnother()) [[unlikely]] {
+    InterruptibleCall call(*manager, turn, inside, name, options);
+    if (!chosen.own && hasOthers_.load(std::memory_order_acquire)) [[unlikely]] {
       --tried;
-      continue;
+      continue;  // since it has been in line
     }
-    const InterruptibleCall call(*manager, turn, inside, name, options);
-    if (hasAnother()) [[unlikely]] {
-      --tried;
-      continue;
-    }
+    if (tried == 1) call.begins(turn);  // and not once more where an interpreter turns out broken
     if (trace) [[unlikely]]
       *trace = {name, call.id(), turn.core()->slot().number(), Clock::now()};
     ObjectVersion& version = chosen.own ? *chosen.own : *first_;

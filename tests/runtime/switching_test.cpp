@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <future>
 #include <string>
 #include <thread>
 #include <vector>
@@ -153,6 +154,24 @@ TEST_F(Switching, AgainAndAgainUnderLoadLosesNothing) {
   }
   for (int i = 1; i < 30; ++i) expectNoneLeft(i);
   EXPECT_EQ(numberOf(model), 30);
+}
+
+TEST_F(Switching, ACallThatIsInLineMeanwhileIsCountedOnce) {
+  const ReplicatedObj model = version(1);
+  std::vector<std::future<at::IValue>> old, waiting;
+  for (int i = 0; i < kInterpreters; ++i) old.push_back(model.callAsync({0.3}));
+  CallOptions alone;
+  alone.alone = true;
+  std::vector<std::jthread> callers;
+  for (int i = 0; i < 3; ++i)
+    callers.emplace_back([&] { EXPECT_EQ(model.call({}, alone).toInt(), 2); });
+  while (manager.stats().waiting[1] != 3) std::this_thread::yield();
+  model.switchTo(version(2));
+  callers.clear();
+  for (auto& each : old) each.wait();
+  std::uint64_t calls = 0;
+  for (const InterpreterStats& each : manager.stats().interpreters) calls += each.calls;
+  EXPECT_EQ(calls, 3u + kInterpreters);
 }
 
 TEST_F(Switching, NewInterpretersHaveTheNewOne) {

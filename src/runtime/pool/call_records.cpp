@@ -47,12 +47,12 @@ CallRecord::CallRecord(CallRecords& records, int place, bool alone, const std::s
   record_->withThreads.store(false, relaxed);
   const CallId base = static_cast<CallId>(place) << CallRecords::kPlaceShift;
   if (alone) {
-    const std::uint64_t number = place_.calls.load(relaxed) + 1;
-    place_.calls.store(number, relaxed);
+    // One of the two is more by the time that the next one comes.
+    const std::uint64_t number = place_.made.load(relaxed) + place_.alone.notMade.load(relaxed) + 1;
     record_->id.store(base | number, std::memory_order_release);
     return;
   }
-  const std::uint64_t number = place_.sharedCalls.fetch_add(1, relaxed) + 1;
+  const std::uint64_t number = place_.sharedNumber.fetch_add(1, relaxed) + 1;
   record_->id.store(base | CallRecords::kShared | number, std::memory_order_release);
   const base::Lock lock(place_.mutex);
   try {
@@ -66,8 +66,20 @@ CallRecord::~CallRecord() {
   if (record_ == &own_) {
     const base::Lock lock(place_.mutex);
     std::erase(place_.shared, record_);
+  } else if (!isMade_) {
+    record_->notMade.store(record_->notMade.load(std::memory_order_relaxed) + 1,
+                           std::memory_order_relaxed);
   }
   record_->id.store(0, std::memory_order_release);
+}
+
+void CallRecord::countAsMade() noexcept {
+  constexpr auto relaxed = std::memory_order_relaxed;
+  isMade_ = true;
+  if (record_ == &own_)
+    place_.sharedMade.fetch_add(1, relaxed);
+  else
+    place_.made.store(place_.made.load(relaxed) + 1, relaxed);
 }
 
 // --- all
@@ -139,8 +151,8 @@ std::optional<CallUnderWay> CallRecords::find(CallId id) const {
 
 std::uint64_t CallRecords::made(int place) const noexcept {
   const Place& here = places_[static_cast<std::size_t>(place)];
-  return here.calls.load(std::memory_order_relaxed) +
-         here.sharedCalls.load(std::memory_order_relaxed);
+  return here.made.load(std::memory_order_relaxed) +
+         here.sharedMade.load(std::memory_order_relaxed);
 }
 
 }  // namespace multipy::runtime

@@ -62,7 +62,7 @@ class CallRecords {
   std::optional<CallUnderWay> find(CallId id) const;
   bool isUnderWay(CallId id) const { return find(id).has_value(); }
 
-  /// How many calls have been made in a place.
+  /// How many calls have been made in a place (CallRecord::countAsMade()).
   std::uint64_t made(int place) const noexcept;
   /// The place that a call is, or was, in.
   static int placeOf(CallId id) noexcept { return static_cast<int>(id >> kPlaceShift); }
@@ -83,13 +83,14 @@ class CallRecords {
     std::atomic<const process::WakeableThread*> wakeable{nullptr};
     std::atomic<EndReason> interrupted{EndReason::None};
     std::atomic<bool> withThreads{false};
+    std::atomic<std::uint32_t> notMade{0};  // of those alone: calls that were not made after all
   };
   struct alignas(64) Place {
     Record alone;
-    std::atomic<std::uint64_t> calls{0};  // of those alone
+    std::atomic<std::uint64_t> made{0};  // of those alone
     alignas(64) mutable base::Mutex mutex;
     std::vector<Record*> shared MULTIPY_GUARDED_BY(mutex);
-    std::atomic<std::uint64_t> sharedCalls{0};
+    std::atomic<std::uint64_t> sharedNumber{0}, sharedMade{0};
   };
 
   static std::optional<CallUnderWay> read(const Record& record) noexcept;
@@ -110,6 +111,8 @@ class CallRecord {
   CallRecord(const CallRecord&) = delete;
   CallRecord& operator=(const CallRecord&) = delete;
 
+  /// It is one of those that were made. Others need not begin any more, or begin elsewhere. Once.
+  void countAsMade() noexcept;
   CallId id() const noexcept { return record_->id.load(std::memory_order_relaxed); }
   /// What interrupts it is to interrupt the threads as well that it has started.
   void markWithThreads() const noexcept {
@@ -125,6 +128,7 @@ class CallRecord {
   CallRecords::Place& place_;
   CallRecords::Record own_;      // if it shares the place
   CallRecords::Record* record_;  // own_, or the place's
+  bool isMade_ = false;
 };
 
 /// A name that is kept for ever: as many as there are different ones.
