@@ -124,24 +124,34 @@ RunningCallFigures ManagerState::describe(const CallUnderWay& call,
           .stack = {}};
 }
 
+// How many calls were made is read before how long they waited: so none seems to have found an
+// interpreter at once that did not. Who is in a place is read before its calls: those of one that
+// comes meanwhile are the earlier one's then, and none is subtracted that has not been counted.
 PoolStats ManagerState::stats() {
+  struct InPlace {
+    std::optional<PoolKeeper::Tenant> tenant;
+    std::shared_ptr<InterpreterCore> core;
+    std::uint64_t made = 0;
+  };
   PoolStats stats;
-  const std::size_t used = users.limit();
-  CallTallies::All counted = tallies.read(used);
+  std::vector<InPlace> inPlaces(users.limit());
+  std::uint64_t made = 0;
+  for (std::size_t i = 0; i < inPlaces.size(); ++i) {
+    const int place = static_cast<int>(i);
+    inPlaces[i] = {keeper.tenant(place), places.coreAt(place), 0};
+    made += inPlaces[i].made = calls.made(place);
+  }
+  CallTallies::All counted = tallies.read(inPlaces.size());
   CallTallies::Figures all = std::move(counted.earlier);
   stats.errorsOfRetired = all.errors;
-  std::uint64_t made = 0;
-  for (int place = 0; place < static_cast<int>(used); ++place) {
-    CallTallies::Figures& figures = counted.now[static_cast<std::size_t>(place)];
-    // Who is in there first: calls of one that comes meanwhile are the earlier one's then, and none
-    // is subtracted that has not been counted.
-    const auto tenant = keeper.tenant(place);
-    const auto core = places.coreAt(place);
-    const std::uint64_t madeHere = calls.made(place);
-    made += madeHere;
+  for (std::size_t i = 0; i < inPlaces.size(); ++i) {
+    const int place = static_cast<int>(i);
+    const auto& [tenant, core, madeHere] = inPlaces[i];
+    CallTallies::Figures& figures = counted.now[i];
     all += figures;
     if (!core || !tenant) {
       stats.callsOfRetired += madeHere;
+      for (const auto& [type, count] : figures.errors) stats.errorsOfRetired[type] += count;
       continue;
     }
     stats.callsOfRetired += tenant->callsBefore;
@@ -177,8 +187,17 @@ PoolStats ManagerState::stats() {
   stats.runTime = all.runTime;
   stats.gilWait = all.gilWait;
   stats.queueTime = all.queueTime;
-  addUnwaited(stats.queueTime, made);
+  stats.queueTime.counts[0] += notWaited(made, stats.queueTime.total());
   return stats;
+}
+
+// The two are not read at one moment, and a counter must not fall.
+std::uint64_t ManagerState::notWaited(std::uint64_t made, std::uint64_t waited) noexcept {
+  const std::uint64_t now = made > waited ? made - waited : 0;
+  std::uint64_t before = notWaited_.load();
+  while (before < now && !notWaited_.compare_exchange_weak(before, now)) {
+  }
+  return std::max(before, now);
 }
 
 PoolHealth ManagerState::health() {

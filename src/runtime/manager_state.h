@@ -72,6 +72,8 @@ struct ManagerState final : Interpreters, std::enable_shared_from_this<ManagerSt
 
  private:
   RunningCallFigures describe(const CallUnderWay& call, const InterpreterCore& core) const;
+  /// How many of the calls that were made have not waited in line.
+  std::uint64_t notWaited(std::uint64_t made, std::uint64_t waited) noexcept;
   void askForStack() noexcept;
   void takeStack(InterpreterCore& core, CallId id);
 
@@ -82,6 +84,7 @@ struct ManagerState final : Interpreters, std::enable_shared_from_this<ManagerSt
     CallId of = 0;
     std::string text;
   };
+  std::atomic<std::uint64_t> notWaited_{0};    // as figures have said
   std::atomic<std::int64_t> stackAskedAt_{0};  // of coarseNow(), nanoseconds
   base::Mutex stackMutex_;
   TakenStack stack_ MULTIPY_GUARDED_BY(stackMutex_);

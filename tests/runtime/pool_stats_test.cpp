@@ -2,11 +2,13 @@
 // Prometheus instead (prometheus_page.py).
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <string>
 #include <string_view>
 #include <thread>
+#include <vector>
 
 #include "multipy/runtime/Exception.h"
 #include "multipy/runtime/interpreter_manager.h"
@@ -168,6 +170,59 @@ TEST_F(Counts, WhatOneObjectsCallsCameTo) {
   EXPECT_EQ(sleep.stats().runTime.total(), 3u);
   EXPECT_EQ(sleep.stats().errors, 0u);
   EXPECT_EQ(fail.stats().errors, 1u);
+}
+
+TEST(CallTallies, ErrorsAreNeitherLostNorDoubledWhileAPlaceIsStartedOver) {
+  CallTallies tallies(1);
+  std::atomic<bool> done = false;
+  std::jthread keeper([&] {
+    while (!done) tallies.startOver(0);
+  });
+  for (std::uint64_t i = 1; i <= 10'000; ++i) {
+    tallies.failed(0, "Error");
+    CallTallies::All all = tallies.read(1);
+    ASSERT_EQ(all.earlier.errors["Error"] + all.now[0].errors["Error"], i);
+  }
+  done = true;
+}
+
+TEST_F(Counts, ACallThatNeedNotBeginAnyMoreIsNotCountedAsMade) {
+  const ReplicatedObj add = function("add"), sleep = function("sleep");
+  const auto session = manager.allInstances()[0].acquireSession();
+  // They come to have an interpreter, and its GIL when their deadline has passed.
+  for (int i = 0; i < 3; ++i) {
+    const auto inside = session.enter();
+    std::jthread caller([&] {
+      for (int call = 0; call < 2; ++call) try {
+          static_cast<void>(add.call({1}, within(20ms)));
+        } catch (const DeadlineExceededError&) {
+        }
+    });
+    std::this_thread::sleep_for(100ms);
+  }
+  const PoolStats stats = manager.stats();
+  std::uint64_t calls = 0;
+  for (const InterpreterStats& each : stats.interpreters) calls += each.calls;
+  EXPECT_EQ(calls + stats.ended.deadlineInLine, 6u);
+  EXPECT_EQ(stats.queueTime.total(), calls);
+}
+
+TEST_F(Counts, NoCountOfQueueTimesFallsWhileCallsWait) {
+  const ReplicatedObj add = function("add");
+  std::atomic<bool> done = false;
+  std::vector<std::jthread> callers;
+  for (int t = 0; t < 4; ++t)
+    callers.emplace_back([&] {
+      for (int i = 0; !done; ++i) add({i});
+    });
+  DurationHistogram before;
+  for (int i = 0; i < 3000; ++i) {
+    const DurationHistogram now = manager.stats().queueTime;
+    for (std::size_t bound = 0; bound < now.counts.size(); ++bound)
+      ASSERT_GE(now.counts[bound], before.counts[bound]);
+    before = now;
+  }
+  done = true;
 }
 
 int printPage() {

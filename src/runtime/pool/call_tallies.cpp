@@ -61,19 +61,17 @@ CallTallies::Figures& CallTallies::Figures::operator+=(const Figures& other) {
 }
 
 CallTallies::Figures CallTallies::Place::read() const {
-  Figures figures{.queueTime = queueTime.read(),
-                  .gilWait = gilWait.read(),
-                  .runTime = runTime.read(),
-                  .interrupts = interrupts.load(std::memory_order_relaxed),
-                  .errors = {}};
-  const base::Lock lock(mutex);
-  figures.errors = errors;
-  return figures;
+  return {.queueTime = queueTime.read(),
+          .gilWait = gilWait.read(),
+          .runTime = runTime.read(),
+          .interrupts = interrupts.load(std::memory_order_relaxed),
+          .errors = errors};
 }
 
 void CallTallies::startOver(int place) noexcept {
   Place& here = at(place);
-  const base::Lock lock(mutex_);
+  const base::Lock moving(mutex_);
+  const base::Lock lock(here.mutex);
   try {
     earlier_ += here.read();
   } catch (const std::bad_alloc&) {
@@ -83,7 +81,6 @@ void CallTallies::startOver(int place) noexcept {
   here.gilWait.clear();
   here.runTime.clear();
   here.interrupts.store(0, std::memory_order_relaxed);
-  const base::Lock errors(here.mutex);
   here.errors.clear();
 }
 
@@ -91,7 +88,10 @@ CallTallies::All CallTallies::read(std::size_t places) const {
   All all;
   all.now.reserve(places);
   const base::Lock lock(mutex_);
-  for (std::size_t i = 0; i < places; ++i) all.now.push_back(places_[i].read());
+  for (std::size_t i = 0; i < places; ++i) {
+    const base::Lock each(places_[i].mutex);
+    all.now.push_back(places_[i].read());
+  }
   all.earlier = earlier_;
   return all;
 }

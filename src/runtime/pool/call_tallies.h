@@ -86,7 +86,7 @@ class CallTallies {
     std::atomic<std::uint64_t> interrupts{0};
     mutable base::Mutex mutex;
     std::map<std::string, std::uint64_t> errors MULTIPY_GUARDED_BY(mutex);
-    Figures read() const;
+    Figures read() const MULTIPY_REQUIRES(mutex);
   };
   // As many types are told apart in a place; code can make any number of them.
   static constexpr std::size_t kMostTypes = 64;
@@ -95,7 +95,8 @@ class CallTallies {
 
   std::array<std::atomic<std::uint64_t>, 5> ended_{};
   const std::unique_ptr<Place[]> places_;
-  // With it nothing goes from a place into what was earlier: a reader sees it once.
+  // Before those of places. With it nothing goes from a place into what was earlier: a reader sees
+  // it once.
   mutable base::Mutex mutex_;
   Figures earlier_ MULTIPY_GUARDED_BY(mutex_);
 };
