@@ -1,23 +1,12 @@
 #include "options.h"
 
 #include <algorithm>
-#include <charconv>
 #include <functional>
 #include <map>
 #include <string_view>
 
 namespace multipy::soak {
 namespace {
-
-template <typename Number>
-Number number(std::string_view option, std::string_view text, Number least) {
-  Number number{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || number < least)
-    throw UsageError(std::string(option) + " is '" + std::string(text) +
-                     "', expected a number of at least " + std::to_string(least));
-  return number;
-}
 
 std::vector<std::string> names(std::string_view text) {
   std::vector<std::string> names;

@@ -4,18 +4,13 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "acts.h"
+#include "command_line.h"
 
 namespace multipy::soak {
-
-class UsageError : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
 
 struct Options {
   double minutes = 10;

@@ -176,7 +176,9 @@ bool Soak::run() {
   std::fflush(stdout);
   auto world = start();
   if (options_.warm) warmUp(*world);
-  Progress progress(tally_);
+  Progress progress("acts", [this] {
+    return Progress::Counts{tally_.done(), tally_.errorsByType()};
+  });
   workUntilTheEnd(*world, progress);
   progress.line();
   end(std::move(world));
