@@ -27,9 +27,9 @@ TEST(CallRecords, ShowWhatIsUnderWayInEachPlace) {
   EXPECT_TRUE(records.underWay(0).empty());
   EXPECT_FALSE(records.longest(2));
   int state = 0;
-  const CallRecord first(records, 0, true, a, &state);
-  const CallRecord beside(records, 0, false, b, nullptr);
-  const CallRecord other(records, 1, true, b, nullptr);
+  CallRecord first(records, 0, true, a, &state);
+  CallRecord beside(records, 0, false, b, nullptr);
+  CallRecord other(records, 1, true, b, nullptr);
   const auto here = records.underWay(0);
   ASSERT_EQ(here.size(), 2u);
   EXPECT_EQ(here[0].id, first.id());
@@ -42,6 +42,8 @@ TEST(CallRecords, ShowWhatIsUnderWayInEachPlace) {
   EXPECT_EQ(CallRecords::placeOf(other.id()), 1);
   ASSERT_TRUE(records.longest(2));
   EXPECT_LE(records.longest(2)->begun, here[1].begun);
+  EXPECT_EQ(records.made(0), 0u) << "they may still turn out not to begin";
+  for (CallRecord* each : {&first, &beside, &other}) each->countAsMade();
   EXPECT_EQ(records.made(0), 2u);
   EXPECT_EQ(records.made(1), 1u);
 }

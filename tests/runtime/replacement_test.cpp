@@ -212,6 +212,7 @@ TEST(Replacement, WhenItsHeapHasGrown) {
   EXPECT_EQ(pool.slot(), before);
   hoard({50'000'000});
   until([&] { return pool.replaced(ReplacementReason::Heap) == 1; });
+  until([&] { return pool.manager.stats().interpreters.size() == 1; });
   EXPECT_LT(pool.manager.stats().interpreters[0].heapBytes, options.afterHeapBytes);
 }
 

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <future>
+#include <stop_token>
 #include <string>
 #include <thread>
 #include <vector>
@@ -158,19 +159,30 @@ TEST_F(Switching, AgainAndAgainUnderLoadLosesNothing) {
 
 TEST_F(Switching, ACallThatIsInLineMeanwhileIsCountedOnce) {
   const ReplicatedObj model = version(1);
-  std::vector<std::future<at::IValue>> old, waiting;
-  for (int i = 0; i < kInterpreters; ++i) old.push_back(model.callAsync({0.3}));
-  CallOptions alone;
+  std::stop_source stop;  // of those under way, which nothing else ends
+  CallOptions untilStopped, alone;
+  untilStopped.stop = stop.get_token();
   alone.alone = true;
+  std::vector<std::future<at::IValue>> old;
+  for (int i = 0; i < kInterpreters; ++i) old.push_back(model.callAsync({3600.0}, untilStopped));
+  const auto running = [&] {
+    int count = 0;
+    for (const InterpreterStats& each : manager.stats().interpreters)
+      count += static_cast<int>(each.running.size());
+    return count;
+  };
+  while (running() != kInterpreters) std::this_thread::yield();
   std::vector<std::jthread> callers;
   for (int i = 0; i < 3; ++i)
     callers.emplace_back([&] { EXPECT_EQ(model.call({}, alone).toInt(), 2); });
   while (manager.stats().waiting[1] != 3) std::this_thread::yield();
   model.switchTo(version(2));
+  stop.request_stop();
   callers.clear();
-  for (auto& each : old) each.wait();
-  std::uint64_t calls = 0;
-  for (const InterpreterStats& each : manager.stats().interpreters) calls += each.calls;
+  for (auto& each : old) EXPECT_THROW(each.get(), CancelledError);
+  const PoolStats stats = manager.stats();
+  std::uint64_t calls = stats.callsOfRetired;
+  for (const InterpreterStats& each : stats.interpreters) calls += each.calls;
   EXPECT_EQ(calls, 3u + kInterpreters);
 }
 
