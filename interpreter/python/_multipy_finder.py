@@ -32,6 +32,7 @@ class Package:
     at_once = frozenset()  # modules within those prefixes that are executed as ever
     answers = {}  # (module, name) -> what may be had for it without executing the module
     answers_at_start = {}  # the same, of the package's start
+    constants = frozenset()  # (module, name) that its start reads: had from the module's source
     made_by = {}  # module that C code makes -> module that calls this code
     lazy_names_in = {}  # function -> names it gets as LazyNames, after the start, too
     answers_in = {}  # function -> {name -> what it gets for it}, after the start, too

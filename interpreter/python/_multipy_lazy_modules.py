@@ -88,6 +88,11 @@ def is_starting():
     return _starting == me and me not in _executing
 
 
+def is_done(group):
+    """Whether a group has been executed, by its name."""
+    return group in Group.by_name and Group.by_name[group].done
+
+
 def execute(group):
     """Executes a group by its name, if that has not been done."""
     if group in Group.by_name:
@@ -272,11 +277,29 @@ def _lazy_name_or_answer(module, name, caller):
         return lazy, lazy and _lazy_name(module, module_name, name, caller)
     if (module_name, name) in _package.answers_at_start:
         return True, _package.answers_at_start[module_name, name]
+    if (module_name, name) in _package.constants:
+        try:
+            return True, _constant(module, name)
+        except Exception:
+            pass  # it is no such constant here, or there is no source: the module is executed
     if imports:
         return True, _lazy_name(module, module_name, name, caller)
     # The import system asks whether to import a submodule. Whether the name is one, and not
     # something of the module itself, is to be seen when that has been executed.
     return function[1] == "_handle_fromlist" and name != "__all__", None
+
+
+def _constant(module, name):
+    """What the module's source assigns to a name, without executing the rest of it."""
+    names = names_of(module)
+    source = names["__spec__"].loader.get_source(names["__name__"])
+    lines = source[source.index(f"\n{name} = ") + 1 :].splitlines()
+    end = 1
+    while end < len(lines) and lines[end][:1] in ("", " ", ")", "]", "}"):
+        end += 1
+    values = {}
+    exec(compile("\n".join(lines[:end]), names["__file__"], "exec"), values)
+    return values[name]
 
 
 # --- names from from-imports

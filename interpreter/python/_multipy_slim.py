@@ -116,6 +116,10 @@ class _Torch(finder.Package):
         # Registers a class of torch.distributed: _register_process_group() does (torch 2.14).
         (_C10D, _REGISTER_PROCESS_GROUP): lambda: None,
     }
+    constants = frozenset({
+        # torch.compiler lists it in the text of a docstring (torch 2.15).
+        ("torch._higher_order_ops.invoke_subgraph", "_SUPPORTED_NESTED_REGION_INDUCTOR_CONFIG_KEYS"),
+    })
     # What eager code asks no more of than whether something is an instance of it.
     lazy_names_in = {
         ("torch._guards", "active_fake_mode"): ("FakeTensorMode",),
@@ -155,9 +159,11 @@ class _Torch(finder.Package):
         self._let_c_code_ask_once()
         self._let_there_be_generators()
         self._stand_in_for_c_modules()
-        self._wait_for_meta_tensors()
-        self._wait_for_operators()
-        self._wait_for_sizes_in_trees()
+        # A backend that torch loads at the end of its start may have used all of them.
+        if not lazy_modules.is_done("graphs"):
+            self._wait_for_meta_tensors()
+            self._wait_for_operators()
+            self._wait_for_sizes_in_trees()
 
     def before(self, group):
         if group == "graphs":

@@ -157,8 +157,36 @@ INSTANTIATE_TEST_SUITE_P(
             "torch.utils.checkpoint.checkpoint(torch.sin, x, use_reentrant=False)"},
         Use{"Distributed", "import torch.distributed as d",
             "(d.is_available(), d.is_initialized(), d.ReduceOp.SUM)"},
+        // A text that torch's start makes of what a lazy module has.
+        Use{"TextsOfTheStart", "f = getattr(torch.compiler, 'nested_compile_region', None)",
+            "getattr(f, '__doc__', None)"},
         Use{"Generator", "g = torch.Generator().manual_seed(3)", "torch.rand(2, generator=g)"}),
     [](const auto& use) { return std::string(use.param.what); });
+
+// torch 2.5 and later load such extensions at the end of their start.
+TEST(SlimTorch, ABackendMayUseTheRestWhileTorchStarts) {
+  const std::string backend = R"(
+import os, sys, tempfile
+with tempfile.TemporaryDirectory() as folder:
+    os.mkdir(folder + "/a_backend-1.0.dist-info")
+    for name, text in {
+        "a_backend-1.0.dist-info/METADATA": "Metadata-Version: 2.1\nName: a_backend\nVersion: 1.0\n",
+        "a_backend-1.0.dist-info/entry_points.txt": "[torch.backends]\na = a_backend:begin\n",
+        "a_backend.py": "import torch\ndef begin(): torch.fx.Graph()\n",
+    }.items():
+        with open(os.path.join(folder, name), "w") as file:
+            file.write(text)
+    sys.path.append(folder)
+    import torch
+import torch.utils._pytree as trees
+)";
+  EXPECT_EQ(
+      text(interpreter(true), backend,
+           "[hasattr(torch, '_import_device_backends') == ('a_backend' in sys.modules), "
+           "*torch.empty(2, 3, device='meta').shape, torch.ops.prims.neg(torch.ones(1)).item(), "
+           "torch.ops.higher_order.cond, trees.tree_leaves(torch.Size([4, 5]))]"),
+      "[True, 2, 3, -1.0, cond, [4, 5]]");
+}
 
 TEST(SlimTorch, ThreadsMayUseItFirstAtOnce) {
   const Interpreter slim = interpreter(true);
