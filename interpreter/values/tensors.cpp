@@ -7,6 +7,7 @@
 #include <cstring>
 #include <unordered_map>
 
+#include "abi/value_makers.h"
 #include "base/interpreter_id.h"
 #include "interpreter/common/failure.h"
 #include "interpreter/common/host_connection.h"
@@ -144,7 +145,7 @@ class Transfer {
     const auto type = original->type();
     const std::size_t slots = original->slots().size();
     auto copy =
-        c10::ivalue::Object::create(c10::StrongTypePtr(original->compilation_unit(), type), slots);
+        host()->values->object(c10::StrongTypePtr(original->compilation_unit(), type), slots);
     copies_.emplace(original.get(), copy);
     for (std::size_t i = 0; i < slots; i++) copy->setSlot(i, transfer(original->getSlot(i)));
     return copy;
@@ -164,12 +165,12 @@ class Transfer {
     if (!original->completed() || (!original->hasError() && holdsException(original->value())))
       return host()->linkFuture(host()->context, original, owner_, transferLater);
     if (original->hasError()) {
-      auto failed = c10::make_intrusive<c10::ivalue::Future>(c10::AnyType::get());
+      auto failed = host()->values->future();
       failed->setError(original->exception_ptr());
       return failed;
     }
     c10::IValue result = transfer(original->value());
-    auto copy = c10::make_intrusive<c10::ivalue::Future>(c10::AnyType::get());
+    auto copy = host()->values->future();
     if (ok()) copy->markCompleted(std::move(result));
     return copy;
   }
@@ -179,20 +180,19 @@ class Transfer {
     for (const c10::IValue& element : value.toTupleRef().elements())
       elements.push_back(transfer(element));
     auto type = value.toTupleRef().type();
-    if (type->schema()) return c10::ivalue::Tuple::createNamed(std::move(elements), type);
-    return c10::ivalue::Tuple::create(std::move(elements));
+    return host()->values->tuple(std::move(elements), type->schema() ? type : nullptr);
   }
 
   c10::IValue list(const c10::IValue& value) {
     const auto original = value.toList();
-    c10::impl::GenericList copy(original.elementType());
+    c10::impl::GenericList copy = host()->values->list(original.elementType());
     for (const c10::IValue& element : original.vec()) copy.push_back(transfer(element));
     return copy;
   }
 
   c10::IValue dict(const c10::IValue& value) {
     const auto original = value.toGenericDict();
-    c10::impl::GenericDict copy(original.keyType(), original.valueType());
+    c10::impl::GenericDict copy = host()->values->dict(original.keyType(), original.valueType());
     for (const auto& entry : original) copy.insert(transfer(entry.key()), transfer(entry.value()));
     return copy;
   }

@@ -4,6 +4,7 @@
 #include <ATen/core/enum_type.h>
 #include <ATen/core/jit_type.h>
 
+#include "abi/value_makers.h"
 #include "interpreter/common/failure.h"
 #include "interpreter/common/host_connection.h"
 #include "interpreter/values/tensor_objects.h"
@@ -102,7 +103,7 @@ bool itemsFromPython(PyObject* sequence, std::vector<c10::IValue>* out, Failure&
 }
 
 c10::impl::GenericList asList(std::vector<c10::IValue> items) {
-  c10::impl::GenericList list(commonType(items));
+  c10::impl::GenericList list = host()->values->list(commonType(items));
   list.reserve(items.size());
   for (c10::IValue& item : items) list.push_back(std::move(item));
   return list;
@@ -136,14 +137,14 @@ bool tupleFromPython(PyObject* object, c10::IValue* out, Failure& failure) {
   if (!itemsFromPython(object, &items, failure)) return false;
   const std::vector<std::string> names = tupleFields(object);
   if (names.empty() || names.size() != items.size()) {
-    *out = c10::ivalue::Tuple::create(std::move(items));
+    *out = host()->values->tuple(std::move(items), nullptr);
     return true;
   }
   std::vector<c10::TypePtr> types;
   for (const c10::IValue& item : items) types.push_back(elementType(item));
   auto type = c10::TupleType::createNamed(
       c10::QualifiedName("__torch__." + typeName(Py_TYPE(object))), names, types);
-  *out = c10::ivalue::Tuple::createNamed(std::move(items), std::move(type));
+  *out = host()->values->tuple(std::move(items), type);
   return true;
 }
 
@@ -177,7 +178,7 @@ bool dictFromPython(PyObject* object, c10::IValue* out, Failure& failure) {
   }
   c10::TypePtr keyType = commonType(keys);
   if (keys.empty()) keyType = c10::StringType::get();
-  c10::impl::GenericDict dict(keyType, commonType(values));
+  c10::impl::GenericDict dict = host()->values->dict(keyType, commonType(values));
   dict.reserve(keys.size());
   for (std::size_t i = 0; i < keys.size(); i++)
     dict.insert(std::move(keys[i]), std::move(values[i]));
@@ -233,10 +234,8 @@ bool enumFromPython(PyObject* object, c10::IValue* out, Failure& failure) {
   if (!attributeFromPython(object, "name", &name, failure) ||
       !attributeFromPython(object, "value", &value, failure))
     return false;
-  auto type = c10::EnumType::create(c10::QualifiedName("__torch__." + typeName(Py_TYPE(object))),
-                                    commonType(values), std::move(all), {});
-  *out = c10::IValue(c10::make_intrusive<c10::ivalue::EnumHolder>(
-      std::move(type), name.toStringRef(), std::move(value)));
+  *out = host()->values->enumMember("__torch__." + typeName(Py_TYPE(object)), commonType(values),
+                                    std::move(all), name.toStringRef(), std::move(value));
   return true;
 }
 
@@ -316,7 +315,7 @@ bool fromPython(PyObject* object, c10::IValue* out, Failure& failure) {
   if (PyDict_Check(object)) return dictFromPython(object, out, failure);
   if (PyComplex_Check(object)) {
     const Py_complex c = PyComplex_AsCComplex(object);
-    *out = c10::complex<double>(c.real, c.imag);
+    *out = host()->values->complexNumber({c.real, c.imag});
     return true;
   }
   if (PyBytes_Check(object) || PyByteArray_Check(object)) return bytesFromPython(object, out);
@@ -355,7 +354,7 @@ bool sequenceTaken(Reference sequence, c10::IValue* out, Failure& failure) {
   std::vector<c10::IValue> items;
   if (!itemsTakenFrom(sequence.get(), &items, failure)) return false;
   *out = PyList_Check(sequence.get()) ? c10::IValue(asList(std::move(items)))
-                                      : c10::IValue(c10::ivalue::Tuple::create(std::move(items)));
+                                      : host()->values->tuple(std::move(items), nullptr);
   return true;
 }
 

@@ -28,6 +28,7 @@ struct dl_phdr_info;
 namespace multipy {
 
 struct TorchRoutes;  // abi/torch_routes.h
+struct ValueMakers;  // abi/value_makers.h
 
 /// libtorch_python's own functions, looked up in this interpreter's private
 /// copy (src/torch_bridge/python_binding.cpp holds the names, per torch version).
@@ -166,6 +167,8 @@ struct HostServices {
   c10::intrusive_ptr<c10::ivalue::Future> (*linkFuture)(
       void* context, const c10::intrusive_ptr<c10::ivalue::Future>& original, InterpreterId owner,
       TransferValue transfer);
+  /// Lists, tuples and their like that may outlive this interpreter.
+  const ValueMakers* values;
   /// Where redirected symbols of private torch libraries go.
   const TorchRoutes* routes;
 };

@@ -50,6 +50,14 @@ def contains_itself():
     l = []
     l.append(l)
     return l
+def all_kinds():
+    import torch
+    return [mixed_list(), (1, 2), point(), red(), 1 + 2j, {"a": [1]}, "text", torch.ones(2)]
+def done():
+    import torch
+    future = torch.futures.Future()
+    future.set_result([1, 2])
+    return future
 def surrogate(): return "\udc80"
 class Raises:
     @property
@@ -376,6 +384,26 @@ def weight(m): return m.weight
                   .data_ptr(),
               module.attr("weight").toTensor().data_ptr());
   }
+}
+
+// Its libraries are gone by then, with all code of theirs that a value might call as it goes.
+TEST(ValuesThatStay, OutliveTheirInterpreter) {
+  at::IValue all, future;
+  {
+    InterpreterManager manager(1);
+    manager.registerModuleSource("values_module", kModule);
+    const auto session = manager.acquireOne();
+    all = session.global("values_module", "all_kinds")(std::vector<Obj>()).toIValue();
+    future = session.global("values_module", "done")(std::vector<Obj>()).toIValue();
+  }
+  ASSERT_EQ(all.toListRef().size(), 8u);
+  EXPECT_EQ(all.toListRef()[2].toTupleRef().elements()[0].toInt(), 3);
+  EXPECT_EQ(all.toListRef()[3].toEnumHolder()->name(), "RED");
+  EXPECT_EQ(all.toListRef()[4].toComplexDouble(), c10::complex<double>(1, 2));
+  EXPECT_EQ(all.toListRef()[5].toGenericDict().at("a").toListRef()[0].toInt(), 1);
+  all = at::IValue();
+  EXPECT_EQ(future.toFuture()->value().toListRef()[1].toInt(), 2);
+  future = at::IValue();
 }
 
 }  // namespace

@@ -31,6 +31,7 @@
 #include "process/string_pool.h"
 #include "process/wake_signal.h"
 #include "runtime/interpreter/fork_hold.h"
+#include "runtime/interpreter/value_makers.h"
 #include "torch_bridge/python_binding.h"
 #include "torch_bridge/tensors/future_link.h"
 #include "torch_bridge/tensors/tensor_transfer.h"
@@ -296,6 +297,7 @@ HostBinding::HostBinding(loader::PrivateSpace& space, std::shared_ptr<const Modu
   services_.beginTransferGroup = bridge::beginTransferGroup;
   services_.endTransferGroup = bridge::endTransferGroup;
   services_.linkFuture = linkFuture;
+  services_.values = &valueMakers();
   services_.routes = &bridge::torchRoutes();
 }
 
