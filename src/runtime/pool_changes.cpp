@@ -11,11 +11,15 @@
 
 namespace multipy::runtime {
 
-PoolKeeper::Change::Change(PoolKeeper& keeper) : keeper_(keeper) {
-  if (keeper.changer_.load() == std::this_thread::get_id())
+void PoolKeeper::refuseInWarmUp() const {
+  if (changer_.load() == std::this_thread::get_id())
     throw HandleError(
         "cannot change a pool's interpreters in a warm-up function: they are being changed just "
         "now; do it when that has returned");
+}
+
+PoolKeeper::Change::Change(PoolKeeper& keeper) : keeper_(keeper) {
+  keeper.refuseInWarmUp();
   keeper.changing_.lock();
   keeper.changer_ = std::this_thread::get_id();
 }
@@ -54,13 +58,20 @@ void PoolKeeper::resize(std::size_t n) {
   if (n == 0 || n > seats_.size())
     throw InvalidArgument("InterpreterManager: cannot be resized to " + std::to_string(n) +
                           " interpreters, expected 1 to " + std::to_string(seats_.size()));
+  refuseInWarmUp();
   const GilReleased outside;
-  const Change change(*this);
-  for (std::size_t seat = seats(); seat < n; ++seat) {
-    startIn(seat);
-    lastIs(seat);
+  const base::Lock only(resizing_);
+  for (;;) {
+    const Change one(*this);  // others take their turns in between: what has left is shut down
+    const std::size_t seat = seats();
+    if (seat < n) {
+      startIn(seat);
+      lastIs(seat);
+      continue;
+    }
+    shrinkTo(n);
+    break;
   }
-  shrinkTo(n);
   wake();
 }
 

@@ -131,6 +131,7 @@ class PoolKeeper {
     Interpreter handle;
   };
 
+  void refuseInWarmUp() const;
   // --- by one that makes a change
   void startIn(std::size_t seat) MULTIPY_REQUIRES(changing_);
   /// All at once. Throws what that does.
@@ -173,6 +174,7 @@ class PoolKeeper {
   std::vector<std::shared_ptr<Seat>> seats_;
   std::atomic<std::size_t> seatCount_{0};
 
+  base::FairMutex resizing_;  // before changing_
   base::FairMutex changing_;
   std::atomic<std::thread::id> changer_{};
   WarmUp warmUp_ MULTIPY_GUARDED_BY(changing_);
