@@ -60,15 +60,13 @@ std::chrono::microseconds upTo(Random& random, std::chrono::microseconds most) {
 
 void checkAnswer(const Pool& pool, const Call& call, const at::IValue& value) {
   expect(call.kind->hasAnswer, std::string("a call of ") + call.kind->name + " has no answer");
-  expect(value.isTensor() && value.toTensor().numel() == 2 + kNumbers,
-         "a tensor of the right size");
-  const at::Tensor answer = value.toTensor();
-  expectEqual(static_cast<CallId>(answer[0].item<double>()), call.id, "the id in the answer");
-  const auto version = static_cast<long>(answer[1].item<double>());
+  expect(value.isTuple() && value.toTupleRef().elements().size() == 3, "an answer of three");
+  const auto& parts = value.toTupleRef().elements();
+  expectEqual(parts[0].toInt(), call.id, "the id in the answer");
+  const std::int64_t version = parts[1].toInt();
   expect(pool.versions.mayAnswer(version, call.made),
          "version " + std::to_string(version) + " may answer");
-  expectSame(answer.slice(0, 2),
-             (call.x * static_cast<double>(version) + call.id % 1000).to(at::kDouble),
+  expectSame(parts[2].toTensor(), call.x * static_cast<double>(version) + call.id % 1000,
              "the answer");
 }
 

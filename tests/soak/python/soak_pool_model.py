@@ -23,7 +23,7 @@ class PoolModel:
         getattr(self, what)(id, seconds)
         answer = x * self.numbers[:x.numel()] + id % 1000
         torch.ops.pool_soak.ended(id)
-        return torch.cat((torch.tensor([id, self.version], dtype=torch.float64), answer))
+        return id, self.version, answer
 
     # --- that come to an end
 
