@@ -406,6 +406,26 @@ TEST(Resizing, GrowsAndShrinksUnderLoad) {
   until([&] { return pool.manager.stats().interpreters.size() == 1; });
 }
 
+TEST(Resizing, LetsOtherChangesTakeTurns) {
+  Pool pool(1);
+  std::atomic<bool> isOpen{true}, isInside{false};
+  pool.manager.setWarmUp([&](const Interpreter&) {
+    isInside = true;
+    until([&] { return isOpen.load(); });
+  });
+  isOpen = isInside = false;
+  std::jthread grows([&] { pool.manager.resize(4); });
+  until([&] { return isInside.load(); });  // in the first of the new ones
+  std::jthread opens([&] {
+    std::this_thread::sleep_for(300ms);  // the replacement is waiting by then
+    isOpen = true;
+  });
+  pool.manager.replace(pool.slot());
+  EXPECT_LT(pool.manager.allInstances().size(), 4u);
+  grows.join();
+  EXPECT_EQ(pool.manager.allInstances().size(), 4u);
+}
+
 TEST(Resizing, LeavesHandlesOfThoseThatAreGone) {
   Pool pool(2);
   const Interpreter& second = pool.manager.allInstances()[1];
