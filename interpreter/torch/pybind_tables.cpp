@@ -11,6 +11,16 @@ namespace {
 // version of their layout and the C++ library in it. Null: there are none of this layout.
 constinit pybind11::detail::internals** tables = nullptr;
 
+/// (Not every version of pybind11 has all of them: a template asks whether there is a member.)
+template <class Tables>
+void shrink(Tables& all) {
+  all.registered_types_cpp.rehash(0);
+  all.registered_types_py.rehash(0);
+  if constexpr (requires { all.registered_types_cpp_fast; })
+    all.registered_types_cpp_fast.rehash(0);
+  if constexpr (requires { all.registered_instances; }) all.registered_instances.rehash(0);
+}
+
 }  // namespace
 
 void findPybindTables() {
@@ -26,13 +36,8 @@ void findPybindTables() {
 
 void shrinkPybindTables() {
   if (!tables || !*tables) return;
-  pybind11::detail::internals& all = **tables;
   try {
-    all.registered_types_cpp.rehash(0);
-    all.registered_types_py.rehash(0);
-#ifndef Py_GIL_DISABLED
-    all.registered_instances.rehash(0);
-#endif
+    shrink(**tables);
   } catch (const std::exception&) {
     // No memory for smaller ones.
   }
