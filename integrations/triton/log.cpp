@@ -1,0 +1,13 @@
+#include "integrations/triton/log.h"
+
+namespace multipy::triton {
+
+void log(TRITONSERVER_LogLevel level, const std::string& message,
+         std::source_location place) noexcept {
+  // An error of the log itself can be told to nobody.
+  if (TRITONSERVER_Error* const error = TRITONSERVER_LogMessage(
+          level, place.file_name(), static_cast<int>(place.line()), message.c_str()))
+    TRITONSERVER_ErrorDelete(error);
+}
+
+}  // namespace multipy::triton

@@ -1,0 +1,50 @@
+// A model of the server's: its name, where it lies, and what of its configuration counts here.
+//
+// Threads: the server calls what makes and ends a model by one thread; the rest, from any.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "integrations/triton/model_interpreter.h"
+#include "integrations/triton/triton_api.h"
+
+namespace multipy::triton {
+
+/// What of a model's configuration counts here.
+struct ModelSettings {
+  std::string json;  // all of it
+  std::uint64_t maxBatchSize = 0;
+  bool decoupled = false;
+  std::string environment;          // parameter EXECUTION_ENV_PATH
+  bool interruptCancelled = false;  // parameter INTERRUPT_CANCELLED
+};
+
+class Model {
+ public:
+  /// Asks the server for all there is, and has model.py complete the configuration where the server
+  /// wants that. TritonError, and what ModelInterpreter throws.
+  explicit Model(TRITONBACKEND_Model* model);
+
+  const std::string& name() const noexcept { return name_; }
+  const ModelPlace& place() const noexcept { return place_; }
+
+  /// As the configuration is now: completing it has changed it.
+  ModelSettings settings() const;
+
+  /// The interpreter in which the configuration was completed, for the first instance that asks;
+  /// for the others a new one.
+  std::unique_ptr<ModelInterpreter> interpreter();
+
+ private:
+  void complete();
+
+  TRITONBACKEND_Model* const model_;  // the server's, for as long as this lives
+  std::string name_;
+  ModelPlace place_;
+  std::mutex mutex_;
+  std::unique_ptr<ModelInterpreter> started_;
+};
+
+}  // namespace multipy::triton

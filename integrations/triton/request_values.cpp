@@ -1,0 +1,131 @@
+#include "integrations/triton/request_values.h"
+
+#include <ATen/core/ivalue.h>
+
+#include <string>
+#include <vector>
+
+#include "integrations/triton/errors.h"
+#include "integrations/triton/json.h"
+
+namespace multipy::triton {
+namespace {
+
+template <typename... Values>
+at::IValue tuple(Values&&... values) {
+  std::vector<at::IValue> elements;
+  elements.reserve(sizeof...(values));
+  (elements.emplace_back(std::forward<Values>(values)), ...);
+  return c10::ivalue::Tuple::create(std::move(elements));
+}
+
+at::IValue integer(std::uint64_t value) { return static_cast<std::int64_t>(value); }
+
+std::string requestId(TRITONBACKEND_Request* request) {
+  const char* id = nullptr;
+  check(TRITONBACKEND_RequestId(request, &id), "get a request's id");
+  return id == nullptr ? "" : id;
+}
+
+// A number or a text: Triton answers for the one that it is.
+at::IValue correlationId(TRITONBACKEND_Request* request) {
+  std::uint64_t number = 0;
+  if (const OwnedError otherKind{TRITONBACKEND_RequestCorrelationId(request, &number)}; !otherKind)
+    return integer(number);
+  const char* text = nullptr;
+  check(TRITONBACKEND_RequestCorrelationIdString(request, &text), "get a request's correlation id");
+  return std::string(text == nullptr ? "" : text);
+}
+
+std::string parameterValue(const std::string& key, TRITONSERVER_ParameterType type,
+                           const void* value) {
+  switch (type) {
+    case TRITONSERVER_PARAMETER_STRING:
+      return jsonQuoted(static_cast<const char*>(value));
+    case TRITONSERVER_PARAMETER_INT:
+      return std::to_string(*static_cast<const std::int64_t*>(value));
+    case TRITONSERVER_PARAMETER_BOOL:
+      return *static_cast<const bool*>(value) ? "true" : "false";
+    default:
+      throw TritonError(TRITONSERVER_ERROR_UNSUPPORTED,
+                        "parameter '" + key + "' of a request is of type " +
+                            std::to_string(static_cast<int>(type)) +
+                            ", expected a string, an integer or a truth value");
+  }
+}
+
+// InferenceRequest.parameters() gives them as JSON.
+std::string parametersOf(TRITONBACKEND_Request* request) {
+  std::uint32_t count = 0;
+  check(TRITONBACKEND_RequestParameterCount(request, &count), "count a request's parameters");
+  std::string out = "{";
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const char* key = nullptr;
+    TRITONSERVER_ParameterType type = TRITONSERVER_PARAMETER_STRING;
+    const void* value = nullptr;
+    check(TRITONBACKEND_RequestParameter(request, i, &key, &type, &value),
+          "get a request's parameter");
+    if (i > 0) out += ", ";
+    out += jsonQuoted(key) + ": " + parameterValue(key, type, value);
+  }
+  return out + "}";
+}
+
+c10::List<std::string> requestedOutputs(TRITONBACKEND_Request* request) {
+  std::uint32_t count = 0;
+  check(TRITONBACKEND_RequestOutputCount(request, &count), "count a request's outputs");
+  c10::List<std::string> names;
+  names.reserve(count);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const char* name = nullptr;
+    check(TRITONBACKEND_RequestOutputName(request, i, &name), "get the name of a requested output");
+    names.emplace_back(name);
+  }
+  return names;
+}
+
+}  // namespace
+
+struct RequestValues::Elements {
+  std::vector<at::IValue> all;
+};
+
+RequestValues::RequestValues() : elements_(std::make_unique<Elements>()) {}
+RequestValues::RequestValues(RequestValues&&) noexcept = default;
+RequestValues::~RequestValues() = default;
+
+bool RequestValues::empty() const noexcept { return elements_->all.empty(); }
+
+at::IValue RequestValues::take() {
+  return c10::ivalue::Tuple::create(std::exchange(elements_->all, {}));
+}
+
+std::uint64_t RequestValues::add(OpenRequest& open, std::uint64_t number) {
+  TRITONBACKEND_Request* const request = open.get();
+  std::uint32_t flags = 0;
+  check(TRITONBACKEND_RequestFlags(request, &flags), "get a request's flags");
+  std::uint64_t timeout = 0;
+  check(TRITONBACKEND_InferenceRequestTimeoutMicroseconds(request, &timeout),
+        "get a request's timeout");
+  std::uint32_t count = 0;
+  check(TRITONBACKEND_RequestInputCount(request, &count), "count a request's inputs");
+
+  std::uint64_t batchSize = 1;
+  std::vector<at::IValue> inputs;
+  inputs.reserve(count);
+  // A tensor is (name, type, shape, address, bytes).
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const OpenRequest::Input input = open.input(i);
+    if (i == 0 && !input.shape.empty()) batchSize = static_cast<std::uint64_t>(input.shape[0]);
+    inputs.push_back(tuple(input.name, static_cast<std::int64_t>(input.type), input.shape,
+                           integer(reinterpret_cast<std::uintptr_t>(input.data)),
+                           integer(input.size)));
+  }
+  elements_->all.push_back(tuple(integer(number), requestId(request), correlationId(request),
+                                 static_cast<std::int64_t>(flags), integer(timeout),
+                                 parametersOf(request), requestedOutputs(request),
+                                 c10::ivalue::Tuple::create(std::move(inputs))));
+  return batchSize;
+}
+
+}  // namespace multipy::triton
