@@ -26,9 +26,11 @@ void Execution::run(ModelInterpreter& interpreter, const runtime::CallOptions& o
   } catch (...) {
     endAll(currentError().get());
   }
-  times_.executeEnd = nanoseconds();
-  for (Part& part : parts_)
+  for (Part& part : parts_) {
     if (part.request->isRescheduled()) part.responder->abandon();
+    part.responder->endExecution();
+  }
+  times_.executeEnd = nanoseconds();
 }
 
 RequestValues Execution::toPython() noexcept {
@@ -36,7 +38,7 @@ RequestValues Execution::toPython() noexcept {
   for (Part& part : parts_) {
     try {
       part.number = RequestTable::instance().add(part.request, part.responder);
-      const std::uint64_t batchSize = requests.add(*part.request, part.number);
+      const std::uint64_t batchSize = requests.add(*part.request, part.number, model_.copyInputs);
       part.batchSize = model_.batches ? batchSize : 1;
     } catch (...) {
       part.responder->fail(currentError().get());
@@ -64,7 +66,7 @@ bool Execution::isCancelled() const {
   });
 }
 
-void Execution::report(TRITONBACKEND_ModelInstance* instance) noexcept {
+void Execution::finish(TRITONBACKEND_ModelInstance* instance) noexcept {
   times_.computeEnd = times_.executeEnd;
   std::uint64_t inferences = 0;
   for (const Part& part : parts_) {
@@ -75,12 +77,19 @@ void Execution::report(TRITONBACKEND_ModelInstance* instance) noexcept {
   for (const Part& part : parts_)
     reportRequest(instance, part.request->get(), !part.responder->hasFailed(), times_);
   reportBatch(instance, inferences, times_);
+  for (const Part& part : parts_) {
+    if (part.responder->isClosed()) part.request->answered();
+    part.request->endExecution();
+  }
 }
 
-bool Execution::leavesRequestsOpen() const {
-  return std::any_of(parts_.begin(), parts_.end(), [](const Part& part) {
-    return part.responder->isClosed() && RequestTable::instance().hasRequest(part.number);
-  });
+std::vector<std::uint64_t> Execution::keptRequests() const {
+  std::vector<std::uint64_t> kept;
+  for (const Part& part : parts_)
+    if (part.request->showsTritonsMemory() && part.responder->isClosed() &&
+        RequestTable::instance().findRequest(part.number) != nullptr)
+      kept.push_back(part.number);
+  return kept;
 }
 
 }  // namespace multipy::triton

@@ -22,7 +22,8 @@ class Execution {
  public:
   struct Model {
     bool decoupled;
-    bool batches;  // its max_batch_size is not 0
+    bool batches;     // its max_batch_size is not 0
+    bool copyInputs;  // all of them (open_request.h)
   };
 
   /// The requests are still the server's: what this throws leaves them to it.
@@ -31,10 +32,11 @@ class Execution {
   void run(ModelInterpreter& interpreter, const runtime::CallOptions& options) noexcept;
   /// Whether all clients have gone. From any thread while run() is under way.
   bool isCancelled() const;
-  /// Tells the server how long it took. After run().
-  void report(TRITONBACKEND_ModelInstance* instance) noexcept;
-  /// Whether Python still holds a request that has been answered.
-  bool leavesRequestsOpen() const;
+  /// Tells the server how long it took, and gives back the requests that have been answered. After
+  /// run().
+  void finish(TRITONBACKEND_ModelInstance* instance) noexcept;
+  /// Numbers of answered requests that Python still refers to, whose inputs are Triton's memory.
+  std::vector<std::uint64_t> keptRequests() const;
 
  private:
   struct Part {

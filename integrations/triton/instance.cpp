@@ -1,5 +1,6 @@
 #include "integrations/triton/instance.h"
 
+#include <algorithm>
 #include <chrono>
 #include <map>
 #include <optional>
@@ -7,6 +8,7 @@
 #include "integrations/triton/errors.h"
 #include "integrations/triton/execution.h"
 #include "integrations/triton/log.h"
+#include "integrations/triton/request_table.h"
 
 namespace multipy::triton {
 namespace {
@@ -36,7 +38,10 @@ std::map<std::string, std::string> argumentsOf(TRITONBACKEND_ModelInstance* inst
 }  // namespace
 
 Instance::Instance(TRITONBACKEND_ModelInstance* instance, Model& model)
-    : instance_(instance), name_(nameOf(instance)), settings_(model.settings()) {
+    : instance_(instance),
+      name_(nameOf(instance)),
+      settings_(model.settings()),
+      copyInputs_(settings_.copyInputs) {
   interpreter_ = model.interpreter();
   interpreter_->start(model.name(), argumentsOf(instance, model, settings_.json),
                       settings_.decoupled);
@@ -48,7 +53,9 @@ Instance::~Instance() {
 }
 
 void Instance::execute(TRITONBACKEND_Request** requests, std::uint32_t count) {
-  Execution execution(requests, count, {settings_.decoupled, settings_.maxBatchSize > 0});
+  lookForKeptInputs();
+  Execution execution(requests, count,
+                      {settings_.decoupled, settings_.maxBatchSize > 0, copyInputs_});
   runtime::CallOptions options;
   {
     std::optional<CancellationWatch::Watched> watched;
@@ -58,15 +65,22 @@ void Instance::execute(TRITONBACKEND_Request** requests, std::uint32_t count) {
     }
     execution.run(*interpreter_, options);
   }
-  execution.report(instance_);
-  if (!saidThatRequestsStayOpen_ && execution.leavesRequestsOpen()) {
-    saidThatRequestsStayOpen_ = true;
-    log(TRITONSERVER_LOG_WARN,
-        "model instance '" + name_ +
-            "' keeps an input, or a request, beyond execute(): their memory is Triton's, and the "
-            "request stays open until they are dropped. Keep a copy instead "
-            "(said once for an instance)");
-  }
+  execution.finish(instance_);
+  kept_ = execution.keptRequests();
+}
+
+// Not right after an execution: what a coroutine or a garbage cycle refers to may go in a moment.
+void Instance::lookForKeptInputs() {
+  if (copyInputs_ || std::none_of(kept_.begin(), kept_.end(), [](std::uint64_t number) {
+        return RequestTable::instance().findRequest(number) != nullptr;
+      }))
+    return;
+  copyInputs_ = true;
+  log(TRITONSERVER_LOG_WARN,
+      "model instance '" + name_ +
+          "' keeps an input, or a request, beyond execute(). What it has kept now is memory of "
+          "Triton's that is used again; from now on its inputs are copied. Keep a copy instead, or "
+          "set the parameter COPY_INPUTS to \"true\"");
 }
 
 void Instance::requireReady() {

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "integrations/triton/cancellation.h"
 #include "integrations/triton/model.h"
@@ -31,13 +32,16 @@ class Instance {
   void requireReady();
 
  private:
+  void lookForKeptInputs();
+
   TRITONBACKEND_ModelInstance* const instance_;  // the server's, for as long as this lives
   const std::string name_;
-  ModelSettings settings_;
+  const ModelSettings settings_;
   std::unique_ptr<ModelInterpreter> interpreter_;
-  std::unique_ptr<CancellationWatch>
-      cancellations_;  // null: cancelled requests are not interrupted
-  bool saidThatRequestsStayOpen_ = false;
+  std::unique_ptr<CancellationWatch> cancellations_;  // null: they interrupt nothing
+  // By execute()'s thread:
+  bool copyInputs_;
+  std::vector<std::uint64_t> kept_;  // requests of the last execution that Python still referred to
 };
 
 }  // namespace multipy::triton

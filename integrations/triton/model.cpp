@@ -103,6 +103,7 @@ ModelSettings Model::settings() const {
       out.decoupled = decoupled->boolOr(false);
   out.environment = parameter(config, "EXECUTION_ENV_PATH");
   out.interruptCancelled = truth(config, "INTERRUPT_CANCELLED");
+  out.copyInputs = truth(config, "COPY_INPUTS");
   return out;
 }
 

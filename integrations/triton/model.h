@@ -19,6 +19,7 @@ struct ModelSettings {
   bool decoupled = false;
   std::string environment;          // parameter EXECUTION_ENV_PATH
   bool interruptCancelled = false;  // parameter INTERRUPT_CANCELLED
+  bool copyInputs = false;          // parameter COPY_INPUTS
 };
 
 class Model {

@@ -1,9 +1,13 @@
 // A request between the moment in which the server gives it to us and the one in which it is given
-// back: as long as that lasts, its inputs' memory stays where it is, so Python can look at it.
+// back, which is when it has been answered and execute() has returned, or nothing in Python refers
+// to it any more.
 //
-// It is given back when neither the execution nor anything in Python refers to it any more. An
-// array or a tensor over an input refers to it, so a model that keeps one does not read freed
-// memory: its request stays open for as long.
+// Until then its inputs' memory stays where it is, and Python looks at it without a copy. The
+// server's front ends use that memory again once the answer is out, so nothing would be won by
+// keeping the request for longer: a model that keeps an input then has memory that is somebody
+// else's. Therefore small inputs are copied, which costs nothing that could be measured, and all of
+// them from the first time on that a model was seen to keep one (instance.cpp). Copies stay as long
+// as Python wants.
 //
 // Threads: construction, input() and adopt() by the thread that executes; the rest from any thread.
 #pragma once
@@ -11,6 +15,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -30,9 +35,13 @@ class OpenRequest {
   /// From now on it is ours to give back.
   void adopt() noexcept { adopted_ = true; }
   TRITONBACKEND_Request* get() const noexcept { return request_; }
+  /// It has its last response; and the execution needs it no more. After both it is given back:
+  /// copies of inputs stay, and nothing else can be asked any more.
+  void answered() noexcept;
+  void endExecution() noexcept;
 
-  /// An input, in one piece: Triton's own memory, or a copy that is kept here where that comes in
-  /// several. TritonError for memory of a GPU.
+  /// An input, in one piece: Triton's own memory, or a copy that is kept here: where it comes in
+  /// several pieces, is small, or `copy` says so. TritonError for memory of a GPU.
   struct Input {
     std::string name;
     TRITONSERVER_DataType type;
@@ -40,7 +49,9 @@ class OpenRequest {
     const void* data;  // null where there are no bytes
     std::uint64_t size;
   };
-  Input input(std::uint32_t index);
+  Input input(std::uint32_t index, bool copy);
+  /// Whether one of them was Triton's own memory.
+  bool showsTritonsMemory() const noexcept { return shows_; }
 
   /// Whether, instead of an answer, the server is to give it to the model again.
   void reschedule(bool wanted) noexcept { rescheduled_ = wanted; }
@@ -50,16 +61,25 @@ class OpenRequest {
   void accept() noexcept { accepted_ = true; }
   bool isAccepted() const noexcept { return accepted_; }
 
+  /// TritonError where it has been given back, as for the next.
   bool isCancelled() const;
   /// The context of the trace that the client has begun; empty without one.
   std::string traceContext() const;
 
  private:
+  void release() noexcept;                    // under mutex_
+  std::unique_lock<std::mutex> held() const;  // throws where it has been given back
+
+  mutable std::mutex mutex_;  // of giving it back
   TRITONBACKEND_Request* const request_;
   bool adopted_ = false;
+  bool answered_ = false;
+  bool executing_ = true;
+  bool released_ = false;
+  bool shows_ = false;
   std::atomic<bool> rescheduled_{false};
   std::atomic<bool> accepted_{false};
-  std::vector<std::unique_ptr<char[]>> joined_;
+  std::vector<std::unique_ptr<char[]>> copies_;
 };
 
 }  // namespace multipy::triton

@@ -33,6 +33,17 @@ const char* told(const Work& work) noexcept {
 
 RequestTable& table() { return RequestTable::instance(); }
 
+/// Has the responder send something, and tells the request if that was the last of it.
+template <typename Send>
+const char* toldOfSending(std::uint64_t number, const Send& send) noexcept {
+  return told([&] {
+    const auto responder = table().responder(number);
+    send(*responder);
+    if (!responder->isClosed()) return;
+    if (const auto request = table().findRequest(number)) request->answered();
+  });
+}
+
 // --- each is what the Python function of its name calls
 
 void writeLog(int level, const char* file, int line, const char* message) noexcept {
@@ -53,20 +64,20 @@ const char* accept(const std::uint64_t* numbers, std::uint64_t count) noexcept {
 
 const char* sendResponse(std::uint64_t number, const char* bytes, std::uint64_t size,
                          std::uint32_t flags) noexcept {
-  return told(
-      [&] { table().responder(number)->send(readResponse(std::string_view(bytes, size)), flags); });
+  return toldOfSending(number, [&](Responder& responder) {
+    responder.send(readResponse(std::string_view(bytes, size)), flags);
+  });
 }
 
 const char* sendError(std::uint64_t number, int code, const char* message,
                       std::uint32_t flags) noexcept {
-  return told([&] {
-    table().responder(number)->sendError(static_cast<TRITONSERVER_Error_Code>(code), message,
-                                         flags);
+  return toldOfSending(number, [&](Responder& responder) {
+    responder.sendError(static_cast<TRITONSERVER_Error_Code>(code), message, flags);
   });
 }
 
 const char* sendLast(std::uint64_t number, std::uint32_t flags) noexcept {
-  return told([&] { table().responder(number)->sendLast(flags); });
+  return toldOfSending(number, [&](Responder& responder) { responder.sendLast(flags); });
 }
 
 const char* requestIsCancelled(std::uint64_t number, int* cancelled) noexcept {
@@ -92,15 +103,8 @@ const char* traceContext(std::uint64_t number, const char** context) noexcept {
 
 void dropRequest(std::uint64_t number) noexcept { table().takeRequest(number); }
 
-// The last one that could answer has gone: the client is not to wait for ever.
 void dropResponder(std::uint64_t number) noexcept {
-  const auto responder = table().takeResponder(number);
-  if (responder == nullptr || responder->isClosed()) return;
-  const OwnedError error(TRITONSERVER_ErrorNew(
-      TRITONSERVER_ERROR_INTERNAL,
-      "the model has dropped the request without a last response: execute() returned none for it, "
-      "or its response sender has gone before TRITONSERVER_RESPONSE_COMPLETE_FINAL was sent"));
-  responder->fail(error.get());
+  if (const auto responder = table().takeResponder(number)) responder->drop();
 }
 
 template <typename Function>

@@ -33,8 +33,7 @@ std::uint64_t RequestTable::add(std::shared_ptr<OpenRequest> request,
 }
 
 std::shared_ptr<OpenRequest> RequestTable::request(std::uint64_t number) const {
-  const std::lock_guard lock(mutex_);
-  if (const auto found = requests_.find(number); found != requests_.end()) return found->second;
+  if (auto found = findRequest(number)) return found;
   throw TritonError(TRITONSERVER_ERROR_INTERNAL, "the request has ended");
 }
 
@@ -55,9 +54,10 @@ std::shared_ptr<Responder> RequestTable::takeResponder(std::uint64_t number) {
   return take(responders_, number);
 }
 
-bool RequestTable::hasRequest(std::uint64_t number) const {
+std::shared_ptr<OpenRequest> RequestTable::findRequest(std::uint64_t number) const {
   const std::lock_guard lock(mutex_);
-  return requests_.contains(number);
+  const auto found = requests_.find(number);
+  return found == requests_.end() ? nullptr : found->second;
 }
 
 }  // namespace multipy::triton

@@ -29,7 +29,8 @@ class RequestTable {
   std::shared_ptr<OpenRequest> takeRequest(std::uint64_t number);
   std::shared_ptr<Responder> takeResponder(std::uint64_t number);
 
-  bool hasRequest(std::uint64_t number) const;
+  /// Null: Python has let go of it.
+  std::shared_ptr<OpenRequest> findRequest(std::uint64_t number) const;
 
  private:
   mutable std::mutex mutex_;

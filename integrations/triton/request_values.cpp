@@ -100,7 +100,7 @@ at::IValue RequestValues::take() {
   return c10::ivalue::Tuple::create(std::exchange(elements_->all, {}));
 }
 
-std::uint64_t RequestValues::add(OpenRequest& open, std::uint64_t number) {
+std::uint64_t RequestValues::add(OpenRequest& open, std::uint64_t number, bool copyInputs) {
   TRITONBACKEND_Request* const request = open.get();
   std::uint32_t flags = 0;
   check(TRITONBACKEND_RequestFlags(request, &flags), "get a request's flags");
@@ -115,7 +115,7 @@ std::uint64_t RequestValues::add(OpenRequest& open, std::uint64_t number) {
   inputs.reserve(count);
   // A tensor is (name, type, shape, address, bytes).
   for (std::uint32_t i = 0; i < count; ++i) {
-    const OpenRequest::Input input = open.input(i);
+    const OpenRequest::Input input = open.input(i, copyInputs);
     if (i == 0 && !input.shape.empty()) batchSize = static_cast<std::uint64_t>(input.shape[0]);
     inputs.push_back(tuple(input.name, static_cast<std::int64_t>(input.type), input.shape,
                            integer(reinterpret_cast<std::uintptr_t>(input.data)),

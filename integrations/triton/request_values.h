@@ -24,7 +24,7 @@ class RequestValues {
   /// Adds a request, which Python calls by this number; the first dimension of its first input is
   /// returned, or 1 where it has none. TritonError where the server does not tell, or an input
   /// cannot be read: nothing is added then.
-  std::uint64_t add(OpenRequest& request, std::uint64_t number);
+  std::uint64_t add(OpenRequest& request, std::uint64_t number, bool copyInputs);
 
   bool empty() const noexcept;
   /// All of them, a tuple; none is left here.

@@ -117,6 +117,32 @@ void Responder::sendLast(std::uint32_t flags) {
 
 void Responder::fail(TRITONSERVER_Error* error) noexcept {
   const std::lock_guard lock(mutex_);
+  failNow(error);
+}
+
+void Responder::drop() noexcept {
+  const std::lock_guard lock(mutex_);
+  dropped_ = true;
+  failIfDropped();
+}
+
+void Responder::endExecution() noexcept {
+  const std::lock_guard lock(mutex_);
+  executing_ = false;
+  failIfDropped();
+}
+
+// Its client is not to wait for ever.
+void Responder::failIfDropped() noexcept {
+  if (!dropped_ || executing_ || closed_) return;
+  const OwnedError error(TRITONSERVER_ErrorNew(
+      TRITONSERVER_ERROR_INTERNAL,
+      "the model has dropped the request without a last response: execute() returned none for it, "
+      "or its response sender has gone before TRITONSERVER_RESPONSE_COMPLETE_FINAL was sent"));
+  failNow(error.get());
+}
+
+void Responder::failNow(TRITONSERVER_Error* error) noexcept {
   if (closed_) return;
   closed_ = true;
   failed_ = true;

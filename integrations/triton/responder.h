@@ -57,6 +57,11 @@ class Responder {
   void fail(TRITONSERVER_Error* error) noexcept;
   /// No more responses, without a last one: the request is rescheduled.
   void abandon() noexcept;
+  /// Nothing in Python can answer any more. Without a last response that is an error: while
+  /// execute() runs, it is left to endExecution(), since what execute() raises says more.
+  void drop() noexcept;
+  /// execute() has returned. (Made, a Responder is in an execution.)
+  void endExecution() noexcept;
 
   /// Whether the client has gone, or has cancelled the request.
   bool isCancelled() const;
@@ -67,12 +72,16 @@ class Responder {
  private:
   void admit(bool withResponse, std::uint32_t flags);  // under mutex_
   void sent(std::uint32_t flags);                      // under mutex_
+  void failNow(TRITONSERVER_Error* error) noexcept;    // under mutex_
+  void failIfDropped() noexcept;                       // under mutex_
 
   mutable std::mutex mutex_;
   TRITONBACKEND_ResponseFactory* factory_ = nullptr;  // ours
   const bool decoupled_;
   bool closed_ = false;
   bool failed_ = false;
+  bool executing_ = true;
+  bool dropped_ = false;
   std::uint64_t count_ = 0;
   std::uint64_t firstSent_ = 0;
 };
