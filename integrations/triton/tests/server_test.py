@@ -1,0 +1,425 @@
+"""The backend in the real server, asked by tritonclient over HTTP and gRPC.
+
+TRITON_SERVER is the program, TRITON_BACKENDS the folder that has multipy/libtriton_multipy.so.
+"""
+
+import concurrent.futures
+import json
+import queue
+import threading
+import time
+import unittest
+import urllib.request
+
+import numpy as np
+import triton_server
+import tritonclient.grpc
+import tritonclient.http
+from tritonclient.utils import InferenceServerException, np_to_triton_dtype
+
+try:
+    import ml_dtypes
+except ImportError:
+    ml_dtypes = None
+
+server = None
+
+
+def setUpModule():
+    global server
+    server = triton_server.Server()
+
+
+def tearDownModule():
+    status = server.stop()
+    if status != 0:
+        raise RuntimeError(f"the server ended with {status}:\n" + "\n".join(server.log[-60:]))
+
+
+def value_of(kind, name, array, type_name=None):
+    value = kind.InferInput(name, array.shape, type_name or np_to_triton_dtype(array.dtype))
+    value.set_data_from_numpy(array)
+    return value
+
+
+def ask(model, client=None, outputs=None, **inputs):
+    """Asks the model over gRPC, or as the client that is given does."""
+    client = client or server.grpc
+    kind = tritonclient.http if client is server.http else tritonclient.grpc
+    return client.infer(
+        model,
+        [value_of(kind, name, array) for name, array in inputs.items()],
+        outputs=[kind.InferRequestedOutput(name) for name in outputs or ()],
+    )
+
+
+def number(value):
+    return np.array([value], np.int32)
+
+
+def metric(name, model):
+    page = urllib.request.urlopen(f"http://127.0.0.1:{server.metrics_port}/metrics").read().decode()
+    return sum(
+        float(line.rsplit(" ", 1)[1])
+        for line in page.splitlines()
+        if line.startswith(name + "{") and f'model="{model}"' in line
+    )
+
+
+class ModelTest(unittest.TestCase):
+    model = None
+
+    @classmethod
+    def setUpClass(cls):
+        server.grpc.load_model(cls.model)
+
+    @classmethod
+    def tearDownClass(cls):
+        server.grpc.unload_model(cls.model)
+
+    def fails(self, pattern, *args, **inputs):
+        with self.assertRaisesRegex(InferenceServerException, pattern) as raised:
+            ask(*args, **inputs)
+        return raised.exception
+
+
+class Identity(ModelTest):
+    model = "identity"
+
+    def test_both_protocols_and_all_sizes(self):
+        random = np.random.default_rng(0)
+        for client in (server.http, server.grpc):
+            # (0 bytes; one buffer; HTTP brings the last one in several pieces.)
+            for size in (0, 1, 1000, 1 << 20):
+                x = random.standard_normal((2, size), np.float32)
+                y = ask("identity", client, IN=x).as_numpy("OUT")
+                np.testing.assert_array_equal(x, y)
+
+    def test_many_at_once(self):
+        def one(i):
+            x = np.full((1, 50), i, np.float32)
+            return np.array_equal(ask("identity", IN=x).as_numpy("OUT"), x)
+
+        with concurrent.futures.ThreadPoolExecutor(8) as pool:
+            self.assertTrue(all(pool.map(one, range(400))))
+
+    def test_statistics(self):
+        before = [
+            metric(f"nv_inference_{each}", "identity")
+            for each in ("request_success", "count", "exec_count")
+        ]
+        for _ in range(5):
+            ask("identity", IN=np.zeros((3, 4), np.float32))
+        after = [
+            metric(f"nv_inference_{each}", "identity")
+            for each in ("request_success", "count", "exec_count")
+        ]
+        self.assertEqual([b - a for a, b in zip(before, after)], [5, 15, 5])
+        self.assertGreater(metric("nv_inference_compute_infer_duration_us", "identity"), 0)
+
+    def test_wrong_inputs(self):
+        self.fails("batch-size must be <= 8", "identity", IN=np.zeros((9, 1), np.float32))
+        self.fails("data-type|datatype", "identity", IN=np.zeros((1, 1), np.int32))
+        self.fails("IN", "identity", OTHER=np.zeros((1, 1), np.float32))
+
+
+class AddSub(ModelTest):
+    model = "add_sub"
+
+    def test(self):
+        a, b = np.arange(4, dtype=np.float32), np.full(4, 2, np.float32)
+        for client in (server.http, server.grpc):
+            answer = ask("add_sub", client, INPUT0=a, INPUT1=b)
+            np.testing.assert_array_equal(answer.as_numpy("OUTPUT0"), a + b)
+            np.testing.assert_array_equal(answer.as_numpy("OUTPUT1"), a - b)
+
+    def test_requested_outputs(self):
+        a = np.zeros(4, np.float32)
+        answer = ask("add_sub", outputs=["OUTPUT1"], INPUT0=a, INPUT1=a)
+        self.assertIsNone(answer.as_numpy("OUTPUT0"))
+        self.assertIsNotNone(answer.as_numpy("OUTPUT1"))
+
+
+class Strings(ModelTest):
+    model = "strings"
+
+    def test(self):
+        texts = np.array([[b"abc", b"", b"\x00\xff", "ü".encode()]], dtype=np.object_)
+        for client in (server.http, server.grpc):
+            answer = ask("strings", client, IN=texts).as_numpy("OUT")
+            self.assertEqual(answer.tolist(), [[each[::-1] for each in texts[0]]])
+        empty = np.empty((1, 0), dtype=np.object_)
+        self.assertEqual(ask("strings", IN=empty).as_numpy("OUT").shape, (1, 0))
+
+
+class Batching(ModelTest):
+    model = "batching"
+
+    def test_a_batch_is_one_call_and_errors_are_each_ones_own(self):
+        def one(value):
+            try:
+                return ask("batching", IN=np.array([[value]], np.int32))
+            except InferenceServerException as error:
+                return error
+
+        with concurrent.futures.ThreadPoolExecutor(4) as pool:
+            first, second, third, failed = pool.map(one, [1, 2, 3, -4])
+        for value, answer in ((1, first), (2, second), (3, third)):
+            self.assertEqual(answer.as_numpy("OUT").tolist(), [[2 * value]])
+        self.assertGreater(max(int(a.as_numpy("REQUESTS")[0, 0]) for a in (first, second, third)), 1)
+        self.assertIn("negative", failed.message())
+        self.assertIn("INVALID_ARGUMENT", str(failed.status()))
+
+
+class Raises(ModelTest):
+    model = "raises"
+
+    def test_what_goes_wrong_is_told_and_the_model_goes_on(self):
+        expected = {
+            1: "ValueError: way 1",
+            2: "SystemExit",
+            3: "do not match the number of",
+            4: "Expected an 'InferenceResponse' object",
+            5: "without a last response",
+            6: "BLS",
+            7: "MetricFamily",
+            8: "without a last response",
+        }
+        for way, pattern in expected.items():
+            self.fails(pattern, "raises", IN=number(way))
+            self.assertEqual(ask("raises", IN=number(0)).as_numpy("OUT").tolist(), [0])
+
+    def test_codes(self):
+        for code, status in (
+            (100, "UNKNOWN"),
+            (101, "INTERNAL"),
+            (102, "NOT_FOUND"),
+            (103, "INVALID_ARGUMENT"),
+            (104, "UNAVAILABLE"),
+            (105, "UNIMPLEMENTED"),
+            (106, "ALREADY_EXISTS"),
+            (107, "CANCELLED"),
+        ):
+            error = self.fails(f"code {code}", "raises", IN=number(code))
+            self.assertIn(status, str(error.status()))
+
+    def test_response_sender_of_a_model_that_is_not_decoupled(self):
+        self.assertEqual(ask("raises", IN=number(9)).as_numpy("OUT").tolist(), [9])
+        self.assertEqual(ask("raises", IN=number(10)).as_numpy("OUT").tolist(), [10])
+        self.assertEqual(ask("raises", IN=number(0)).as_numpy("OUT").tolist(), [0])
+
+    def test_statistics_of_failures(self):
+        before = metric("nv_inference_request_failure", "raises")
+        self.fails("way 1", "raises", IN=number(1))
+        self.assertEqual(metric("nv_inference_request_failure", "raises"), before + 1)
+
+
+class NotReady(unittest.TestCase):
+    def test_why(self):
+        for model, pattern in (
+            ("initialize_raises", "RuntimeError: no weights in initialize_raises"),
+            ("syntax_error", "SyntaxError"),
+        ):
+            with self.assertRaisesRegex(InferenceServerException, pattern):
+                server.grpc.load_model(model)
+            self.assertFalse(server.grpc.is_model_ready(model))
+            self.assertTrue(server.grpc.is_server_live())
+
+
+class Completed(ModelTest):
+    model = "completed"
+
+    def test(self):
+        config = server.http.get_model_config("completed")
+        self.assertEqual(config["max_batch_size"], 4)
+        self.assertIn("dynamic_batching", config)
+        answer = ask("completed", IN=np.array([[1, 2]], np.int64))
+        self.assertEqual(answer.as_numpy("OUT").tolist(), [[41, 42]])
+
+
+class Tensors(ModelTest):
+    model = "tensors"
+
+    def test_torch_bf16_and_bool(self):
+        x = np.arange(6, dtype=np.float32).reshape(2, 3)
+        truth = np.array([True, False])
+        if ml_dtypes is not None:  # what newer clients want, and older ones do not take
+            x = x.astype(ml_dtypes.bfloat16)
+        for client, kind in ((server.http, tritonclient.http), (server.grpc, tritonclient.grpc)):
+            answer = client.infer(
+                "tensors", [value_of(kind, "IN", x, "BF16"), value_of(kind, "TRUE", truth)]
+            )
+            np.testing.assert_array_equal(answer.as_numpy("OUT"), x.T)
+            self.assertEqual(answer.as_numpy("FALSE").tolist(), [False, True])
+
+
+class Told(ModelTest):
+    model = "told"
+
+    def told(self, client, kind, **options):
+        answer = client.infer(
+            "told",
+            [value_of(kind, "IN", np.zeros(3, np.int32))],
+            outputs=[kind.InferRequestedOutput("TOLD")],
+            **options,
+        )
+        self.assertIsNone(answer.as_numpy("OTHER"))
+        return json.loads(answer.as_numpy("TOLD")[0]), answer
+
+    def test(self):
+        for client, kind in ((server.http, tritonclient.http), (server.grpc, tritonclient.grpc)):
+            told, answer = self.told(
+                client,
+                kind,
+                request_id="seven",
+                sequence_id=77,
+                sequence_start=True,
+                timeout=5_000_000,
+                parameters={"number": 4, "text": 'a "b"\n', "truth": True},
+            )
+            self.assertEqual(told["request_id"], "seven")
+            self.assertEqual(told["correlation_id"], 77)
+            self.assertEqual(told["flags"], 1)
+            self.assertEqual(told["timeout"], 5_000_000)
+            self.assertEqual(
+                told["parameters"], {"number": 4, "text": 'a "b"\n', "truth": True}
+            )
+            self.assertEqual(told["requested"], ["TOLD"])
+            self.assertFalse(told["cancelled"])
+            self.assertTrue(told["folder"].endswith("told/1"))
+            self.assertEqual(told["size"], 3)
+        parameters = answer.get_response().parameters
+        self.assertEqual(parameters["whole"].int64_param, 7)
+        self.assertTrue(parameters["truth"].bool_param)
+        self.assertEqual(parameters["text"].string_param, "über")
+        told, _ = self.told(server.grpc, tritonclient.grpc, sequence_id="text")
+        self.assertEqual(told["correlation_id"], "text")
+        self.assertTrue(server.has_logged(r"model\.py:\d+.*told of seven"))
+
+
+class Stream:
+    """A gRPC stream; what comes is in `answers`."""
+
+    def __init__(self):
+        self.answers = queue.Queue()
+        self.client = tritonclient.grpc.InferenceServerClient(f"127.0.0.1:{server.grpc_port}")
+        self.client.start_stream(lambda result, error: self.answers.put((result, error)))
+
+    def ask(self, model, array, request_id=""):
+        self.client.async_stream_infer(
+            model,
+            [value_of(tritonclient.grpc, "IN", array)],
+            request_id=request_id,
+            enable_empty_final_response=True,
+        )
+
+    def next(self):
+        return self.answers.get(timeout=30)
+
+    def close(self):
+        self.client.stop_stream()
+        self.client.close()
+
+
+class Decoupled(ModelTest):
+    model = "repeats"
+
+    def test(self):
+        stream = Stream()
+        self.addCleanup(stream.close)
+        for count in (3, 0):
+            stream.ask("repeats", number(count))
+            for i in range(count):
+                result, error = stream.next()
+                self.assertIsNone(error)
+                self.assertEqual(result.as_numpy("OUT").tolist(), [i])
+            result, error = stream.next()
+            self.assertIsNone(error)
+            self.assertTrue(result.get_response().parameters["triton_final_response"].bool_param)
+
+    def test_dropped(self):
+        stream = Stream()
+        self.addCleanup(stream.close)
+        stream.ask("repeats", number(-1))
+        result, error = stream.next()
+        self.assertIn("without a last response", str(error))
+
+
+class Awaits(ModelTest):
+    model = "awaits"
+
+    def test_coroutines_of_several_calls_run_at_once(self):
+        stream = Stream()
+        self.addCleanup(stream.close)
+        stream.ask("awaits", number(0))
+        stream.next()
+        begin = time.monotonic()
+        for i in range(10):
+            stream.ask("awaits", number(i))
+        answers = sorted(int(stream.next()[0].as_numpy("OUT")[0]) for _ in range(10))
+        self.assertEqual(answers, list(range(1, 11)))
+        self.assertLess(time.monotonic() - begin, 1.5)  # one after the other: two seconds
+
+
+class Keeps(ModelTest):
+    model = "keeps"
+
+    def test_an_input_that_is_kept_stays_what_it_is(self):
+        def sum_after(client, first, size, value):
+            array = np.full(size, value, np.int32)
+            array[0] = first
+            return ask("keeps", client, IN=array).as_numpy("OUT").tolist()
+
+        for client in (server.http, server.grpc):
+            self.assertEqual(sum_after(client, 0, 2, 3), [0])
+            self.assertEqual(sum_after(client, 1, 2, 5), [3])  # small ones are copied
+            self.assertEqual(sum_after(client, 0, 1_000_000, 3), [0])
+            self.assertEqual(sum_after(client, 0, 1_000_000, 7), [0])  # the backend sees it
+            self.assertEqual(sum_after(client, 1, 1_000_000, 1), [999_999 * 7])
+        self.assertTrue(server.has_logged("'keeps.*' keeps an input"))
+
+
+class Cancelled(ModelTest):
+    model = "cancelled"
+
+    def test_a_request_that_nobody_waits_for_is_interrupted(self):
+        ask("cancelled", IN=np.zeros(1, np.float32))
+        ended = threading.Event()
+        running = server.grpc.async_infer(
+            "cancelled",
+            [value_of(tritonclient.grpc, "IN", np.array([60], np.float32))],
+            lambda result, error: ended.set(),
+        )
+        time.sleep(1)
+        begin = time.monotonic()
+        running.cancel()
+        self.assertTrue(ended.wait(10))
+        # The next one needs the instance, which would sleep for a minute.
+        answer = ask("cancelled", IN=np.zeros(1, np.float32))
+        self.assertEqual(answer.as_numpy("OUT").tolist(), [0])
+        self.assertLess(time.monotonic() - begin, 30)
+
+
+class Reload(unittest.TestCase):
+    def test_twenty_times(self):
+        def once():
+            server.grpc.load_model("identity")
+            x = np.ones((1, 5), np.float32)
+            np.testing.assert_array_equal(ask("identity", IN=x).as_numpy("OUT"), x)
+            server.grpc.unload_model("identity")
+            end = time.monotonic() + 30
+            while server.grpc.is_model_ready("identity") and time.monotonic() < end:
+                time.sleep(0.02)
+
+        for _ in range(5):
+            once()
+        before = server.memory()
+        for _ in range(20):
+            once()
+        grown = server.memory() - before
+        print(f"20 times: resident memory grew by {grown / 2**20:.1f} MiB of {before / 2**20:.0f}")
+        self.assertLess(grown, 40 * 2**20)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

@@ -1,0 +1,107 @@
+"""Starts the real server on free ports, with the models beside this file."""
+
+import os
+import pathlib
+import re
+import signal
+import socket
+import subprocess
+import tempfile
+import threading
+import time
+
+import tritonclient.grpc
+import tritonclient.http
+
+MODELS = pathlib.Path(__file__).parent / "models"
+
+
+def free_ports(count):
+    sockets = [socket.socket() for _ in range(count)]
+    for each in sockets:
+        each.bind(("127.0.0.1", 0))
+    ports = [each.getsockname()[1] for each in sockets]
+    for each in sockets:
+        each.close()
+    return ports
+
+
+class Server:
+    """A server in explicit model control. Its log is in `log`, in lines."""
+
+    def __init__(self, models=MODELS, environment=None):
+        self.http_port, self.grpc_port, self.metrics_port = free_ports(3)
+        self.log = []
+        self._place = tempfile.TemporaryDirectory()
+        command = [
+            os.environ["TRITON_SERVER"],
+            f"--model-repository={models}",
+            f"--backend-directory={os.environ['TRITON_BACKENDS']}",
+            "--model-control-mode=explicit",
+            "--exit-timeout-secs=20",
+            *(f"--{kind}-address=127.0.0.1" for kind in ("http", "grpc")),
+            f"--http-port={self.http_port}",
+            f"--grpc-port={self.grpc_port}",
+            f"--metrics-port={self.metrics_port}",
+        ]
+        self.process = subprocess.Popen(
+            command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            cwd=self._place.name,
+            env={**os.environ, **(environment or {})},
+        )
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+        self.http = tritonclient.http.InferenceServerClient(
+            f"127.0.0.1:{self.http_port}", connection_timeout=120, network_timeout=120
+        )
+        self.grpc = tritonclient.grpc.InferenceServerClient(f"127.0.0.1:{self.grpc_port}")
+        self._wait()
+
+    def _read(self):
+        for line in self.process.stdout:
+            self.log.append(line.rstrip("\n"))
+
+    def _wait(self):
+        end = time.monotonic() + 120
+        while time.monotonic() < end:
+            if self.process.poll() is not None:
+                raise RuntimeError("the server has ended:\n" + "\n".join(self.log[-40:]))
+            try:
+                if self.grpc.is_server_ready() and self.http.is_server_ready():
+                    return
+            except Exception:  # not there yet
+                pass
+            time.sleep(0.2)
+        raise RuntimeError("the server is not ready:\n" + "\n".join(self.log[-40:]))
+
+    def memory(self):
+        """Resident, in bytes."""
+        text = pathlib.Path(f"/proc/{self.process.pid}/statm").read_text()
+        return int(text.split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+    def has_logged(self, pattern, seconds=10):
+        end = time.monotonic() + seconds
+        while True:
+            if any(re.search(pattern, line) for line in list(self.log)):
+                return True
+            if time.monotonic() > end:
+                return False
+            time.sleep(0.1)
+
+    def stop(self):
+        """The exit status, after SIGINT."""
+        self.http.close()
+        self.grpc.close()
+        self.process.send_signal(signal.SIGINT)
+        try:
+            status = self.process.wait(60)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            status = self.process.wait()
+        self._reader.join()
+        self.process.stdout.close()
+        self._place.cleanup()
+        return status
