@@ -68,6 +68,8 @@ def start(repository, version, name, args, decoupled):
     """Makes the model, and has it initialize itself."""
     global _running
     model_class, path = _import(repository, version)
+    batching = json.loads(args["model_config"]).get("sequence_batching", {})
+    requests_module.iterates = bool(batching.get("iterative_sequence", False))
     model = model_class()
     if hasattr(model, "initialize"):
         model.initialize(dict(args))

@@ -17,6 +17,9 @@ TRITONSERVER_REQUEST_RELEASE_RESCHEDULE = 2
 TRITONSERVER_MEMORY_GPU = 0
 TRITONSERVER_MEMORY_CPU = 1
 
+# Whether this interpreter's model can have requests rescheduled: _multipy_triton_model says so.
+iterates = False
+
 
 class TritonError:
     """What went wrong with a request, for its response."""
@@ -241,6 +244,12 @@ class InferenceRequest:
             raise TritonModelException(
                 f"release flags {flags} are not known, expected TRITONSERVER_REQUEST_RELEASE_ALL "
                 "or TRITONSERVER_REQUEST_RELEASE_RESCHEDULE"
+            )
+        if flags == TRITONSERVER_REQUEST_RELEASE_RESCHEDULE and not iterates:
+            # The server would refuse it when execute() has returned, and answer nothing.
+            raise TritonModelException(
+                "only the requests of a model with sequence_batching { iterative_sequence: true } "
+                "can be rescheduled"
             )
         server.require(server.set_release_flags(self._inputs.number, flags))
         self._release_flags = flags

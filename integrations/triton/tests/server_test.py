@@ -184,6 +184,7 @@ class Raises(ModelTest):
             6: "BLS",
             7: "MetricFamily",
             8: "without a last response",
+            11: "iterative_sequence",
         }
         for way, pattern in expected.items():
             self.fails(pattern, "raises", IN=number(way))
@@ -345,6 +346,19 @@ class Decoupled(ModelTest):
         self.assertIn("without a last response", str(error))
 
 
+class Iterates(ModelTest):
+    model = "iterates"
+
+    def test_a_request_comes_again(self):
+        stream = Stream()
+        self.addCleanup(stream.close)
+        for _ in range(2):
+            stream.ask("iterates", np.array([[3]], np.int32))
+            answers = [stream.next() for _ in range(3)]
+            self.assertEqual([error for _, error in answers], [None] * 3)
+            self.assertEqual([int(r.as_numpy("OUT")[0, 0]) for r, _ in answers], [2, 1, 0])
+
+
 class Awaits(ModelTest):
     model = "awaits"
 
@@ -398,6 +412,10 @@ class Cancelled(ModelTest):
         answer = ask("cancelled", IN=np.zeros(1, np.float32))
         self.assertEqual(answer.as_numpy("OUT").tolist(), [0])
         self.assertLess(time.monotonic() - begin, 30)
+        # Another interpreter has taken the place of the one that was interrupted.
+        self.assertTrue(server.has_logged("cancelled ends", 30))
+        self.assertEqual(sum("cancelled begins" in line for line in server.log), 2)
+        self.assertEqual(ask("cancelled", IN=np.zeros(1, np.float32)).as_numpy("OUT").tolist(), [0])
 
 
 class Reload(unittest.TestCase):

@@ -41,6 +41,8 @@ class TritonPythonModel:
                 sender = request.get_response_sender()
                 sender.send(pb_utils.InferenceResponse([out]))
                 sender.send(pb_utils.InferenceResponse([out]))
+            if way == 11:
+                request.set_release_flags(pb_utils.TRITONSERVER_REQUEST_RELEASE_RESCHEDULE)
             if way >= 100:
                 error = pb_utils.TritonError(f"code {way}", way - 100)
                 responses.append(pb_utils.InferenceResponse(error=error))
