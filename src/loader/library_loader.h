@@ -52,8 +52,7 @@ class LibraryLoader {
   void* globalSymbol(const char* name) const;
 
   void runDestructors();
-  /// dlcloses everything but what is shared for its name, last opened first. The number of copies
-  /// that remain loaded.
+  /// dlcloses everything, last opened first. The number of copies that remain loaded.
   std::size_t closeAll();
 
   std::vector<LoadedLibrary> history() const;
