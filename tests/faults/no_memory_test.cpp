@@ -284,8 +284,10 @@ std::optional<std::string> whoseCrash(const ChildRun& run) {
   if (exited && !left && WEXITSTATUS(run.status) != kEndedByLdSo) return std::nullopt;
   for (const NotOurs& each : kNotOurs)
     if (each.isCrash != left && run.text.find(each.inText) != run.text.npos) return each.what;
-  // A fault in torch's own code; what it throws is looked at below.
-  if (WIFSIGNALED(run.status) && WTERMSIG(run.status) == SIGSEGV) {
+  // A fault in torch's own code; what it throws is looked at below. (A shared_ptr that cannot be
+  // made deletes what it was to hold; pybind11, whose holder it was to be, deletes it once more.)
+  const bool isFault = WIFSIGNALED(run.status) && WTERMSIG(run.status) == SIGSEGV;
+  if (isFault || run.text.find("double free detected") != run.text.npos) {
     const std::string where = whereCrashed(run);
     if (where.find("/libtorch_") != where.npos || where.find("/libc10") != where.npos)
       return "a fault in torch: " + where.substr(where.rfind('/') + 1);
