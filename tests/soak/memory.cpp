@@ -117,6 +117,17 @@ Growth growth(const std::vector<Sample>& samples, double warmUp) {
 
 double warmUpSeconds(double runSeconds) { return std::clamp(runSeconds / 3, 60.0, 1200.0); }
 
+std::string growthText(const std::string& what, const Growth& growth, double warmUp) {
+  if (growth.seconds == 0) return "too short to say whether memory grows";
+  char text[256];
+  std::snprintf(text, sizeof text,
+                "%s grows by %.1f ± %.1f %% an hour (%.0f MB an hour; %.1f %% in the %.0f s looked "
+                "at, behind a warm-up of %.0f s)",
+                what.c_str(), growth.percentPerHour, growth.margin, growth.mbPerHour,
+                growth.percentOverAll, growth.seconds, warmUp);
+  return text;
+}
+
 std::string tooMuchGrowth(const Growth& growth) {
   char text[160] = "";
   if (growth.seconds >= kJudgedSeconds) {

@@ -40,6 +40,10 @@ Growth growth(const std::vector<Sample>& samples, double warmUp);
 /// one minute to twenty.
 double warmUpSeconds(double runSeconds);
 
+/// In words, of the samples behind `warmUp`: "PSS grows by 0.1 ± 0.2 % an hour (...)", where `what`
+/// is "PSS"; or that the run was too short.
+std::string growthText(const std::string& what, const Growth& growth, double warmUp);
+
 /// Empty, or why this is too much growth.
 ///
 /// Looked at for ten minutes or more, what counts is the hourly growth, and it is too much if even

@@ -1,7 +1,6 @@
 #include "options.h"
 
 #include <algorithm>
-#include <functional>
 #include <map>
 #include <string_view>
 
@@ -42,7 +41,7 @@ const char* const kUsage =
 Options parse(const std::vector<std::string>& words) {
   Options options;
   using Value = const std::string&;
-  const std::map<std::string_view, std::function<void(Value)>> withValue{
+  const std::map<std::string_view, OptionWithValue> withValue{
       {"--minutes", [&](Value v) { options.minutes = number("--minutes", v, 0.01); }},
       {"--interpreters", [&](Value v) { options.interpreters = number("--interpreters", v, 1); }},
       {"--threads", [&](Value v) { options.threads = number("--threads", v, 1); }},
@@ -55,19 +54,7 @@ Options parse(const std::vector<std::string>& words) {
       {"--packages", [&](Value v) { options.packages = v; }},
       {"--modules", [&](Value v) { options.modules = v; }},
   };
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    if (words[i] == "--warm") {
-      options.warm = true;
-    } else if (words[i] == "--list") {
-      options.list = true;
-    } else if (const auto found = withValue.find(words[i]); found == withValue.end()) {
-      throw UsageError("unknown option " + words[i]);
-    } else if (++i == words.size()) {
-      throw UsageError(std::string(found->first) + " needs a value");
-    } else {
-      found->second(words[i]);
-    }
-  }
+  takeOptions(words, {{"--warm", &options.warm}, {"--list", &options.list}}, withValue);
   if (!options.list && (options.packages.empty() || options.modules.empty()))
     throw UsageError("--packages and --modules are needed");
   return options;

@@ -150,21 +150,14 @@ void Soak::end(std::unique_ptr<World> world) {
 }
 
 bool Soak::judge(const Progress& progress) const {
-  const Growth memory = growth(progress.samples(), warmUpSeconds(options_.minutes * 60));
+  const double warmUp = warmUpSeconds(options_.minutes * 60);
+  const Growth memory = growth(progress.samples(), warmUp);
   const std::string tooMuch = tooMuchGrowth(memory);
   const std::string errors = tally_.errorsByType();
   std::printf("\n%s\n%ld acts in %.0f s, %s%s\n", tally_.table().c_str(), tally_.done(),
               progress.seconds(),
               errors.empty() ? "all answers right" : "ERRORS: ", errors.c_str());
-  if (memory.seconds == 0)
-    std::printf("too short to say whether memory grows\n");
-  else
-    std::printf(
-        "PSS grows by %.1f ± %.1f %% an hour (%.0f MB an hour; %.1f %% in the %.0f s looked at, "
-        "behind a "
-        "warm-up of %.0f s)\n",
-        memory.percentPerHour, memory.margin, memory.mbPerHour, memory.percentOverAll,
-        memory.seconds, warmUpSeconds(options_.minutes * 60));
+  std::printf("%s\n", growthText("PSS", memory, warmUp).c_str());
   if (!tooMuch.empty()) std::printf("TOO MUCH: %s\n", tooMuch.c_str());
   return errors.empty() && tooMuch.empty();
 }

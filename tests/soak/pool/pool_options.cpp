@@ -1,6 +1,5 @@
 #include "pool_options.h"
 
-#include <functional>
 #include <map>
 #include <string_view>
 
@@ -15,7 +14,7 @@ PoolSoakOptions parsePoolOptions(const std::vector<std::string>& words) {
   PoolSoakOptions options;
   using Value = const std::string&;
   using std::chrono::seconds;
-  const std::map<std::string_view, std::function<void(Value)>> withValue{
+  const std::map<std::string_view, OptionWithValue> withValue{
       {"--minutes", [&](Value v) { options.minutes = number("--minutes", v, 0.01); }},
       {"--interpreters", [&](Value v) { options.interpreters = number("--interpreters", v, 1); }},
       {"--threads", [&](Value v) { options.threads = number("--threads", v, 1); }},
@@ -31,17 +30,7 @@ PoolSoakOptions parsePoolOptions(const std::vector<std::string>& words) {
        [&](Value v) { options.stuckAfter = seconds(number("--stuck-after", v, 1)); }},
       {"--packages", [&](Value v) { options.packages = v; }},
   };
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    if (words[i] == "--slim-torch") {
-      options.slimTorch = true;
-    } else if (const auto found = withValue.find(words[i]); found == withValue.end()) {
-      throw UsageError("unknown option " + words[i]);
-    } else if (++i == words.size()) {
-      throw UsageError(std::string(found->first) + " needs a value");
-    } else {
-      found->second(words[i]);
-    }
-  }
+  takeOptions(words, {{"--slim-torch", &options.slimTorch}}, withValue);
   if (options.packages.empty()) throw UsageError("--packages is needed");
   return options;
 }

@@ -156,21 +156,14 @@ void PoolSoak::comeToRest() {
 }
 
 bool PoolSoak::judge(const Progress& progress) const {
-  const Growth memory = growth(progress.samples(), warmUpSeconds(options_.minutes * 60));
+  const double warmUp = warmUpSeconds(options_.minutes * 60);
+  const Growth memory = growth(progress.samples(), warmUp);
   const std::string tooMuch = tooMuchGrowth(memory);
   const std::string faults = pool_->faults.byKind();
   std::printf("\n%s\n%s\n%ld calls in %.0f s, %s%s\n", changeTimes_.table().c_str(),
               figures_.totals().c_str(), pool_->ledger.outcomes(), progress.seconds(),
               faults.empty() ? "each with its one right outcome" : "FAULTS: ", faults.c_str());
-  if (memory.seconds == 0)
-    std::printf("too short to say whether memory grows\n");
-  else
-    std::printf(
-        "PSS with all interpreters grows by %.1f ± %.1f %% an hour (%.0f MB an hour; %.1f %% in "
-        "the "
-        "%.0f s looked at, behind a warm-up of %.0f s)\n",
-        memory.percentPerHour, memory.margin, memory.mbPerHour, memory.percentOverAll,
-        memory.seconds, warmUpSeconds(options_.minutes * 60));
+  std::printf("%s\n", growthText("PSS with all interpreters", memory, warmUp).c_str());
   if (!tooMuch.empty()) std::printf("TOO MUCH: %s\n", tooMuch.c_str());
   return faults.empty() && tooMuch.empty();
 }
