@@ -17,6 +17,7 @@
 
 #include "multipy/runtime/Exception.h"
 #include "multipy/runtime/interpreter_manager.h"
+#include "until.h"
 
 namespace multipy::runtime {
 namespace {
@@ -65,11 +66,6 @@ class Record final : public PoolObserver {
   std::vector<ReplacementReason> reasons_;
   std::string errors_;
 };
-
-template <class Condition>
-void until(const Condition& condition) {
-  while (!condition()) std::this_thread::sleep_for(1ms);
-}
 
 class Observed : public testing::Test {
  protected:

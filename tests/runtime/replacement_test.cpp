@@ -16,6 +16,7 @@
 
 #include "multipy/runtime/Exception.h"
 #include "multipy/runtime/interpreter_manager.h"
+#include "until.h"
 
 namespace multipy::runtime {
 namespace {
@@ -93,12 +94,6 @@ class Pool {
 
   InterpreterManager manager;
 };
-
-/// For as long as it takes: the test's own limit ends it.
-template <class Condition>
-void until(const Condition& condition) {
-  while (!condition()) std::this_thread::sleep_for(1ms);
-}
 
 CallOptions within(CallOptions::Clock::duration patience) {
   CallOptions options;

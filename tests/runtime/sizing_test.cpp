@@ -12,6 +12,7 @@
 
 #include "multipy/runtime/Exception.h"
 #include "multipy/runtime/interpreter_manager.h"
+#include "until.h"
 
 namespace multipy::runtime {
 namespace {
@@ -43,12 +44,6 @@ def keep_gil(seconds):
 
   InterpreterManager manager;
 };
-
-/// For as long as it takes: the test's own limit ends it.
-template <class Condition>
-void until(const Condition& condition) {
-  while (!condition()) std::this_thread::sleep_for(1ms);
-}
 
 /// Calls that are made until it goes.
 class Load {
