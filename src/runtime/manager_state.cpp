@@ -331,9 +331,8 @@ void ManagerState::throwEnded(CallId call, EndReason why, const std::string& doi
 // --- interrupts
 
 bool ManagerState::interruptByHand(CallId id) {
-  if (CallRecords::placeOf(id) < 0 || CallRecords::placeOf(id) >= static_cast<int>(kPlaces))
-    return false;
-  if (!calls.isUnderWay(id)) return false;
+  const bool couldBe = CallRecords::placeOf(id) < static_cast<int>(kPlaces);
+  if (!couldBe || !calls.isUnderWay(id)) return false;
   ending.endAt(CallOptions::Clock::now(), id, EndReason::ByHand);
   return true;
 }

@@ -59,9 +59,8 @@ void PoolKeeper::startFirst(std::size_t n) {
     manager_.options.environment->configureInterpreter(&lent.handle);
   }
   warmUpAll(warmUp_);
-  for (const auto& core : cores)
-    if (core)
-      manager_.observer.tell({.interpreter = core->slot().number(), .reason = {}, .error = {}});
+  for (std::size_t i = 0; i < n; ++i)
+    tell(InterpreterChange::What::Started, cores[i]->slot().number());
   resized_ = Clock::now();
   if (rules_.haveLimits() || sizing_.areOn()) wake();
 }
@@ -89,13 +88,15 @@ void PoolKeeper::settle(int place, std::size_t seat, const std::shared_ptr<Inter
   }
   seats_[seat]->exchange(core);
   const double random = std::uniform_real_distribution<double>()(random_);
+  const std::uint64_t calls = manager_.calls.made(place);
+  const auto now = Clock::now();
   const base::Lock lock(mutex_);
   records_[static_cast<std::size_t>(place)] = {.isThere = true,
                                                .seat = seat,
-                                               .since = Clock::now(),
-                                               .callsBefore = manager_.calls.made(place),
-                                               .callsSeen = manager_.calls.made(place),
-                                               .lastUse = Clock::now(),
+                                               .since = now,
+                                               .callsBefore = calls,
+                                               .callsSeen = calls,
+                                               .lastUse = now,
                                                .limits = rules_.limits(random),
                                                .asked = {}};
 }
@@ -116,7 +117,7 @@ void PoolKeeper::startIn(std::size_t seat) {
   settle(place, seat, core);
   ownSeat->exchange(nullptr);
   manager_.users.open(place);
-  manager_.observer.tell({.interpreter = core->slot().number(), .reason = {}, .error = {}});
+  tell(InterpreterChange::What::Started, core->slot().number());
   if (core->isBroken()) noteBroken(place);  // by its warm-up, before that could be told
 }
 
@@ -155,8 +156,7 @@ bool PoolKeeper::tryStartIn(std::size_t seat) noexcept {
     notBefore_ = Clock::now() + ReplacementRules::pause(++failures_);
     counts_.whyFailed = why;
   }
-  manager_.observer.tell(
-      {.what = InterpreterChange::What::CannotStart, .reason = {}, .error = why});
+  tell(InterpreterChange::What::CannotStart, -1, std::nullopt, why);
   return false;
 }
 
@@ -170,16 +170,10 @@ bool PoolKeeper::leave(int place, InterpreterState as,
     const base::Lock lock(mutex_);
     Record& record = records_[static_cast<std::size_t>(place)];
     if (std::exchange(record.state, as) != InterpreterState::Serving) return false;
-    if (reason) {
-      ++counts_.replaced[static_cast<std::size_t>(*reason)];
-      ++replacedIn_[record.seat][static_cast<std::size_t>(*reason)];
-    }
+    if (reason) ++replacedIn_[record.seat][static_cast<std::size_t>(*reason)];
   }
   if (const auto core = manager_.places.coreAt(place))
-    manager_.observer.tell({.what = InterpreterChange::What::Leaves,
-                            .interpreter = core->slot().number(),
-                            .reason = reason,
-                            .error = {}});
+    tell(InterpreterChange::What::Leaves, core->slot().number(), reason);
   return true;
 }
 
@@ -204,63 +198,6 @@ void PoolKeeper::fillSeats() noexcept {
       if (servingIn(seat) >= 0) continue;
     }
     if (!tryStartIn(seat)) return;
-  }
-}
-
-// --- following the load
-
-void PoolKeeper::lastIs(std::size_t seat) noexcept {
-  seatCount_.store(seat + 1, std::memory_order_release);
-  manager_.queued.allowThreads(seat + 1);
-  resized_ = Clock::now();
-}
-
-void PoolKeeper::shrinkTo(std::size_t n) noexcept {
-  for (std::size_t seat = seats(); seat > n; --seat) {
-    seatCount_.store(seat - 1, std::memory_order_release);
-    seats_[seat - 1]->exchange(nullptr);
-    int place;
-    {
-      const base::Lock lock(mutex_);
-      place = servingIn(seat - 1);
-    }
-    if (place >= 0) leave(place, InterpreterState::Leaving, std::nullopt);
-  }
-  // Calls that nothing waits for have a thread to wait in line with, where there is none.
-  manager_.queued.allowThreads(std::max<std::size_t>(n, 1));
-  resized_ = Clock::now();
-}
-
-/// Whether it has had nothing to do for as long as one has that is to leave.
-bool PoolKeeper::isIdle(int place, Clock::time_point now) noexcept {
-  const auto core = manager_.places.coreAt(place);
-  const bool isUsed = manager_.users.users(place) != 0 || !core || core->guests() != 0;
-  const std::uint64_t calls = manager_.calls.made(place);
-  const base::Lock lock(mutex_);
-  Record& record = records_[static_cast<std::size_t>(place)];
-  if (!record.isThere || record.state != InterpreterState::Serving) return false;
-  if (isUsed || calls != std::exchange(record.callsSeen, calls)) record.lastUse = now;
-  return now - record.lastUse >= sizing_.shrinkAfter();
-}
-
-void PoolKeeper::followLoad() noexcept {
-  if (!sizing_.areOn()) return;
-  const Change change(*this);
-  const auto now = Clock::now();
-  SizingRules::Facts facts{.interpreters = seats(), .waited = {}, .sinceChange = now - resized_};
-  for (const auto& oldest : {manager_.queue.oldest(), manager_.queued.oldest()})
-    if (oldest) facts.waited = std::max(facts.waited.value_or(0ns), now - *oldest);
-  for (std::size_t i = 0; i < placesUsed(); ++i) facts.idle += isIdle(static_cast<int>(i), now);
-  const std::size_t wanted = sizing_.wanted(facts);
-  if (wanted > facts.interpreters) {
-    if (!tryStartIn(facts.interpreters)) return;
-    lastIs(facts.interpreters);
-    const base::Lock lock(mutex_);
-    ++counts_.grown;
-  } else if (wanted < facts.interpreters) {
-    shrinkTo(wanted);
-    const base::Lock lock(mutex_);
-    counts_.shrunk += facts.interpreters - wanted;
   }
 }
 
@@ -292,17 +229,17 @@ void PoolKeeper::retireDrained() noexcept {
 
 // Python may wait for threads of its own there.
 void PoolKeeper::retire(std::shared_ptr<InterpreterCore> core) noexcept {
+  const auto end = [this, core = std::move(core)] {
+    const int number = core->slot().number();
+    InterpreterCore::shutDown({&core, 1});
+    tell(InterpreterChange::What::Ended, number);
+  };
   try {
     const base::Lock lock(mutex_);
     Retirement& retirement = retirements_.emplace_back();
     try {
-      retirement.thread = std::thread([this, core, &retirement] {
-        const int number = core->slot().number();
-        InterpreterCore::shutDown({&core, 1});
-        manager_.observer.tell({.what = InterpreterChange::What::Ended,
-                                .interpreter = number,
-                                .reason = {},
-                                .error = {}});
+      retirement.thread = std::thread([end, &retirement] {
+        end();
         retirement.done = true;
       });
       return;
@@ -313,7 +250,13 @@ void PoolKeeper::retire(std::shared_ptr<InterpreterCore> core) noexcept {
   } catch (const std::exception&) {
     // No thread to be had: then by this one.
   }
-  InterpreterCore::shutDown({&core, 1});
+  end();
+}
+
+void PoolKeeper::tell(InterpreterChange::What what, int interpreter,
+                      std::optional<ReplacementReason> reason, std::string_view error) const {
+  manager_.observer.tell(
+      {.what = what, .interpreter = interpreter, .reason = reason, .error = error});
 }
 
 void PoolKeeper::reap() noexcept {
@@ -509,6 +452,8 @@ std::optional<PoolKeeper::Tenant> PoolKeeper::tenant(int place) const {
 PoolKeeper::Counts PoolKeeper::counts() const {
   const base::Lock lock(mutex_);
   Counts counts = counts_;
+  for (const CountByReason& seat : replacedIn_)
+    for (std::size_t i = 0; i < seat.size(); ++i) counts.replaced[i] += seat[i];
   for (const Record& each : records_) {
     if (!each.isThere) continue;
     counts.leaving += each.state == InterpreterState::Leaving;

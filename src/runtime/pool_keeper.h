@@ -30,6 +30,7 @@
 #include <optional>
 #include <random>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -153,6 +154,9 @@ class PoolKeeper {
   void retireDrained() noexcept;
   void retire(std::shared_ptr<InterpreterCore> core) noexcept;
   void reap() noexcept;
+  void tell(InterpreterChange::What what, int interpreter,
+            std::optional<ReplacementReason> reason = std::nullopt,
+            std::string_view error = {}) const;
   void letKeptGo() noexcept;
   /// Starts one, and notes what comes of it. False: not now, or it failed.
   bool tryStartIn(std::size_t seat) noexcept MULTIPY_REQUIRES(changing_);
