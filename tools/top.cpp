@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <iostream>
 #include <string>
 #include <system_error>
 #include <vector>
 
+#include "base/file_descriptor.h"
 #include "multipy/runtime/Exception.h"
 #include "runtime/pool/stats_folder.h"
 #include "tools/command.h"
@@ -24,26 +24,19 @@ namespace fs = std::filesystem;
 // Takes the screen that was there before away.
 constexpr const char* kClear = "\033[H\033[2J";
 
-/// A connection to a program; -1: nothing answers there.
+/// A connection to a program, if one answers there.
 class Connection {
  public:
   explicit Connection(const fs::path& path)
-      : path_(path), socket_(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+      : socket_(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
     const sockaddr_un address = runtime::socketAddress(path);
-    if (socket_ >= 0 &&
-        ::connect(socket_, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0)
-      return;
+    const auto* const generic = reinterpret_cast<const sockaddr*>(&address);
+    if (socket_ && ::connect(socket_.get(), generic, sizeof address) == 0) return;
     isStale_ = errno == ECONNREFUSED;
-    if (socket_ >= 0) ::close(socket_);
-    socket_ = -1;
+    socket_ = {};
   }
-  ~Connection() {
-    if (socket_ >= 0) ::close(socket_);
-  }
-  Connection(const Connection&) = delete;
-  Connection& operator=(const Connection&) = delete;
 
-  bool isOpen() const noexcept { return socket_ >= 0; }
+  bool isOpen() const noexcept { return static_cast<bool>(socket_); }
   /// Its program has ended without removing it.
   bool isStale() const noexcept { return isStale_; }
 
@@ -56,7 +49,7 @@ class Connection {
         return page;
       }
       char some[4096];
-      const ssize_t n = ::recv(socket_, some, sizeof some, 0);
+      const ssize_t n = ::recv(socket_.get(), some, sizeof some, 0);
       if (n < 0 && errno == EINTR) continue;
       if (n <= 0) return {};
       received_.append(some, static_cast<std::size_t>(n));
@@ -64,8 +57,7 @@ class Connection {
   }
 
  private:
-  const fs::path path_;
-  int socket_;
+  base::FileDescriptor socket_;
   bool isStale_ = false;
   std::string received_;
 };

@@ -2,8 +2,8 @@
 //
 // The classes behind a list, dict, tuple, complex number, enum member, object of TorchScript or
 // Future are virtual, and defined in headers: each library has a vtable of its own for what it
-// makes. One of libinterpreter.so's is gone with it, and whoever drops the value later would call
-// what is no more. So the host makes them; its vtables stay.
+// makes. One of libinterpreter.so's is gone with it, and to drop the value later would call what
+// is no more. So the host makes them; its vtables stay.
 //
 // Threads: any. All of them throw std::bad_alloc where there is no memory.
 #pragma once

@@ -1,6 +1,5 @@
 #include "multipy/runtime/stats_socket.h"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -18,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/file_descriptor.h"
 #include "multipy/runtime/Exception.h"
 #include "multipy/runtime/interpreter_manager.h"
 #include "process/fork_guard.h"
@@ -29,30 +29,16 @@ namespace multipy::runtime {
 namespace {
 
 using namespace std::chrono_literals;
+using base::FileDescriptor;
 using Clock = std::chrono::steady_clock;
 
 constexpr auto kBetweenPages = 1s;
 
-class Descriptor {
- public:
-  explicit Descriptor(int number) noexcept : number_(number) {}
-  Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
-  Descriptor& operator=(Descriptor&& other) noexcept {
-    std::swap(number_, other.number_);
-    return *this;
-  }
-  ~Descriptor() {
-    if (number_ >= 0) ::close(number_);
-  }
-  int get() const noexcept { return number_; }
-
- private:
-  int number_;
-};
-
 [[noreturn]] void fail(const std::filesystem::path& path) {
   throw EnvironmentError("cannot show a pool's figures at " + path.string() + ": " +
-                         std::strerror(errno));
+                         std::strerror(errno) +
+                         "; make room and have the folder writable, or set XDG_RUNTIME_DIR to "
+                         "another one");
 }
 
 std::filesystem::path pathFor(const std::string& name) {
@@ -67,15 +53,15 @@ std::filesystem::path pathFor(const std::string& name) {
   return madeStatsFolder() / (std::to_string(::getpid()) + "-" + name);
 }
 
-Descriptor listening(const std::filesystem::path& path) {
+FileDescriptor listening(const std::filesystem::path& path) {
   const sockaddr_un address = socketAddress(path);
-  Descriptor made(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (made.get() < 0) fail(path);
+  FileDescriptor made(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!made) fail(path);
   const auto* const generic = reinterpret_cast<const sockaddr*>(&address);
   // A file that an earlier process with this number has left does not answer; one that this process
   // listens at is kept.
-  const Descriptor tried(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  if (tried.get() < 0) fail(path);
+  const FileDescriptor tried(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (!tried) fail(path);
   if (::connect(tried.get(), generic, sizeof address) == 0)
     throw InvalidArgument("StatsSocket: there is one at " + path.string() +
                           " already; give each pool of a process a name of its own");
@@ -102,7 +88,7 @@ class StatsSocket::Server {
         socket_(listening(path_)),
         end_(::eventfd(0, EFD_CLOEXEC)) {
     try {
-      if (end_.get() < 0) fail(path_);
+      if (!end_) fail(path_);
       thread_ = std::thread([this] { serve(); });
     } catch (const std::system_error& error) {
       ::unlink(path_.c_str());
@@ -137,7 +123,7 @@ class StatsSocket::Server {
   /// Until something happens. False: it is the end.
   bool serveOnce() {
     std::vector<pollfd> waited{{end_.get(), POLLIN, 0}, {socket_.get(), POLLIN, 0}};
-    for (const Descriptor& client : clients_) waited.push_back({client.get(), POLLIN, 0});
+    for (const FileDescriptor& client : clients_) waited.push_back({client.get(), POLLIN, 0});
     int patience = -1;
     if (!clients_.empty())
       patience = static_cast<int>(std::max<std::int64_t>(
@@ -157,8 +143,8 @@ class StatsSocket::Server {
   }
 
   void accept() {
-    Descriptor client(::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-    if (client.get() < 0) return;
+    FileDescriptor client(::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    if (!client) return;
     const bool isFirst = clients_.empty();
     clients_.push_back(std::move(client));
     if (!isFirst) return;
@@ -178,7 +164,7 @@ class StatsSocket::Server {
     }
     page += '\f';
     // One that does not read is let go: nothing waits for it.
-    std::erase_if(clients_, [&](const Descriptor& client) {
+    std::erase_if(clients_, [&](const FileDescriptor& client) {
       return ::send(client.get(), page.data(), page.size(), MSG_NOSIGNAL) !=
              static_cast<ssize_t>(page.size());
     });
@@ -187,10 +173,10 @@ class StatsSocket::Server {
   const std::shared_ptr<ManagerState> manager_;
   const std::filesystem::path path_;
   const std::string title_;
-  const Descriptor socket_, end_;
+  const FileDescriptor socket_, end_;
 
   // --- of the thread
-  std::vector<Descriptor> clients_;
+  std::vector<FileDescriptor> clients_;
   std::optional<PoolMoment> before_;
   Clock::time_point next_;
   std::thread thread_;

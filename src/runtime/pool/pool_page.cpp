@@ -45,17 +45,12 @@ DurationHistogram difference(const DurationHistogram& now, const DurationHistogr
 
 /// "p50 0.25 ms, p99 25 ms": bounds of the histogram's.
 std::string quantiles(const DurationHistogram& histogram) {
-  std::string text;
-  for (const double part : {0.5, 0.99}) {
-    if (!text.empty()) text += ", ";
-    text += part < 0.9 ? "p50 " : "p99 ";
+  const auto text = [&](double part) -> std::string {
+    if (histogram.total() == 0) return "-";
     const auto bound = quantile(histogram, part);
-    if (histogram.total() == 0)
-      text += "-";
-    else
-      text += bound ? "<" + time(*bound) : ">" + time(DurationHistogram::kBounds.back());
-  }
-  return text;
+    return bound ? "<" + time(*bound) : ">" + time(DurationHistogram::kBounds.back());
+  };
+  return "p50 " + text(0.5) + ", p99 " + text(0.99);
 }
 
 const char* name(InterpreterState state) {
