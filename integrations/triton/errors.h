@@ -26,7 +26,7 @@ class TritonError : public std::runtime_error {
 /// Throws it as a TritonError, and deletes it; null is no error. `doing` is what was being done.
 void check(TRITONSERVER_Error* error, const char* doing);
 
-/// Deletes it, and writes it into the server's log: for what can be told to nobody else.
+/// Deletes it, and writes it into the server's log: for what no caller is left to be told.
 void logIfError(TRITONSERVER_Error* error, const char* doing) noexcept;
 
 struct DeleteError {

@@ -4,7 +4,7 @@ namespace multipy::triton {
 
 void log(TRITONSERVER_LogLevel level, const std::string& message,
          std::source_location place) noexcept {
-  // An error of the log itself can be told to nobody.
+  // There is no other place to write an error of the log itself to.
   if (TRITONSERVER_Error* const error = TRITONSERVER_LogMessage(
           level, place.file_name(), static_cast<int>(place.line()), message.c_str()))
     TRITONSERVER_ErrorDelete(error);

@@ -4,10 +4,10 @@
 //
 // Until then its inputs' memory stays where it is, and Python looks at it without a copy. The
 // server's front ends use that memory again once the answer is out, so nothing would be won by
-// keeping the request for longer: a model that keeps an input then has memory that is somebody
-// else's. Therefore small inputs are copied, which costs nothing that could be measured, and all of
-// them from the first time on that a model was seen to keep one (instance.cpp). Copies stay as long
-// as Python wants.
+// keeping the request for longer: a model that keeps an input then has memory that is used for
+// another request. Therefore small inputs are copied, which costs nothing that could be measured,
+// and all of them from the first time on that a model was seen to keep one (instance.cpp). Copies
+// stay as long as Python wants.
 //
 // Threads: construction, input() and adopt() by the thread that executes; the rest from any thread.
 #pragma once

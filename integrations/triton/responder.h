@@ -2,7 +2,7 @@
 //
 // It outlives the request itself where a model keeps the request's response sender: responses need
 // only the factory that Triton made for them. Exactly one response is the last; a request that gets
-// none is one that a client waits for in vain, so whoever drops a Responder calls fail() before.
+// none is one that a client waits for in vain, so fail() is called before a Responder is dropped.
 //
 // Threads: every member from any thread. Responses of one request go out one after the other.
 #pragma once

@@ -396,7 +396,7 @@ class Keeps(ModelTest):
 class Cancelled(ModelTest):
     model = "cancelled"
 
-    def test_a_request_that_nobody_waits_for_is_interrupted(self):
+    def test_a_request_whose_client_has_gone_is_interrupted(self):
         ask("cancelled", IN=np.zeros(1, np.float32))
         ended = threading.Event()
         running = server.grpc.async_infer(
