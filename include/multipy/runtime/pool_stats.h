@@ -30,7 +30,7 @@ struct DurationHistogram {
   static constexpr std::array<double, 14> kBounds{
       0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.01, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 10, 60};
   std::array<std::uint64_t, kBounds.size() + 1> counts{};  // of each by itself, not cumulative
-  double sum = 0;                                          // seconds
+  std::chrono::nanoseconds sum{0};                         // of all of them
 
   /// How often in all.
   std::uint64_t total() const noexcept {

@@ -18,9 +18,7 @@ DurationHistogram DurationTally::read() const noexcept {
   DurationHistogram histogram;
   for (std::size_t i = 0; i < counts_.size(); ++i)
     histogram.counts[i] = counts_[i].load(std::memory_order_relaxed);
-  histogram.sum =
-      std::chrono::duration<double>(std::chrono::nanoseconds(sum_.load(std::memory_order_relaxed)))
-          .count();
+  histogram.sum = std::chrono::nanoseconds(sum_.load(std::memory_order_relaxed));
   return histogram;
 }
 

@@ -39,7 +39,7 @@ DurationHistogram difference(const DurationHistogram& now, const DurationHistogr
   if (!before) return result;
   for (std::size_t i = 0; i < result.counts.size(); ++i)
     result.counts[i] -= std::min(result.counts[i], before->counts[i]);
-  result.sum = std::max(result.sum - before->sum, 0.0);
+  result.sum = std::max(result.sum - before->sum, std::chrono::nanoseconds(0));
   return result;
 }
 

@@ -46,7 +46,7 @@ class Page {
              static_cast<double>(cumulative), "_bucket");
     }
     sample("le=\"+Inf\"", static_cast<double>(histogram.total()), "_bucket");
-    sample("", histogram.sum, "_sum");
+    sample("", std::chrono::duration<double>(histogram.sum).count(), "_sum");
     sample("", static_cast<double>(histogram.total()), "_count");
   }
   std::string take() && { return std::move(text_); }

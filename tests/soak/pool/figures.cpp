@@ -60,8 +60,8 @@ void Figures::checkStats(const PoolStats& stats) {
                {"cancelled in line", static_cast<double>(stats.ended.cancelledInLine)},
                {"deadlines running", static_cast<double>(stats.ended.deadlineRunning)},
                {"cancelled running", static_cast<double>(stats.ended.cancelledRunning)},
-               {"sum of queue times", stats.queueTime.sum},
-               {"sum of run times", stats.runTime.sum}};
+               {"sum of queue times", static_cast<double>(stats.queueTime.sum.count())},
+               {"sum of run times", static_cast<double>(stats.runTime.sum.count())}};
   for (std::size_t i = 0; i < runtime::kReplacementReasons; ++i)
     now[std::string("replaced, ") + kReasons[i]] = static_cast<double>(stats.replacements[i]);
   for (std::size_t i = 0; i < stats.queueTime.counts.size(); ++i) {
