@@ -8,13 +8,13 @@
 #include <torch/library.h>
 
 #include <atomic>
-#include <bit>
 #include <memory>
 #include <thread>
 
 #include "abi/torch_routes.h"
 #include "base/interpreter_id.h"
 #include "process/ownership.h"
+#include "routed_library.h"
 #include "torch_bridge/dispatch/kernel_route.h"
 #include "torch_bridge/symbols/static_phase.h"
 #include "torch_bridge/torch_bridge.h"
@@ -24,44 +24,6 @@ namespace {
 
 using c10::DispatchKey;
 using torch::Library;
-using Key = std::optional<DispatchKey>;
-
-// A torch::Library made and used through the routes of one slot.
-class RoutedLibrary {
- public:
-  RoutedLibrary(InterpreterId slot, Library::Kind kind, std::string ns, Key key = std::nullopt)
-      : slot_(slot) {
-    routes().libraryConstruct(slot, bytes_, kind, &ns, std::bit_cast<std::uint32_t>(key),
-                              "registration_test.cpp", 1);
-  }
-  ~RoutedLibrary() { library()->~Library(); }
-  RoutedLibrary(const RoutedLibrary&) = delete;
-
-  void define(const char* schema) {
-    c10::FunctionSchema parsed = torch::schema(schema);
-    const std::vector<at::Tag> tags;
-    routes().libraryDefine(slot_, library(), &parsed, nullptr, &tags, 0);
-  }
-  template <typename Kernel>
-  void implement(const char* name, Kernel&& given) {
-    torch::CppFunction kernel(std::forward<Kernel>(given));
-    routes().libraryImplement(slot_, library(), name, &kernel, 0);
-  }
-  template <typename Kernel>
-  void defineWithKernel(const char* schema, Kernel&& given) {
-    torch::CppFunction kernel(std::forward<Kernel>(given));
-    auto parsed = torch::detail::constructSchemaOrName(schema);
-    const std::vector<at::Tag> tags;
-    routes().libraryDefineWithKernel(slot_, library(), &parsed, &kernel, &tags);
-  }
-  void fallback(torch::CppFunction kernel) { routes().libraryFallback(slot_, library(), &kernel); }
-  Library* library() { return std::launder(reinterpret_cast<Library*>(bytes_)); }
-
- private:
-  static const TorchRoutes& routes() { return torchRoutes(); }
-  const InterpreterId slot_;
-  alignas(Library) unsigned char bytes_[sizeof(Library)];
-};
 
 at::Tensor plus1(const at::Tensor& t) { return t + 1; }
 at::Tensor plus2(const at::Tensor& t) { return t + 2; }

@@ -29,7 +29,7 @@ class View {
     const auto kernels = entry_.kernels_.find(key);
     if (kernels == entry_.kernels_.end()) return std::nullopt;
     const auto route = registry_.routes.find({fullName(entry_.name_), key});
-    KernelRoute* const routed = route == registry_.routes.end() ? nullptr : route->second;
+    KernelRoute* const routed = route == registry_.routes.end() ? nullptr : &route->second;
     if (routed && routed->hasKernelOf(slot_)) return ChosenKernel{routed, {}};
     for (const auto& kernel : kernels->second)
       if (!routed || !routed->isInstalledAs(kernel)) return ChosenKernel{nullptr, kernel.kernel};

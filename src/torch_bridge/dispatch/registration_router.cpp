@@ -33,6 +33,17 @@ std::string origin(const Library& library) {
          std::to_string(library.line_);
 }
 
+/// Has `drop` called when the library is destroyed; at once if it can't be.
+template <typename Drop>
+void dropWith(Library& library, const Drop& drop) {
+  try {
+    library.registrars_.emplace_back(drop);
+  } catch (...) {
+    drop();
+    throw;
+  }
+}
+
 // ------------------------------------------------------- namespaces
 
 void releaseNamespace(const std::string& name, InterpreterId slot) {
@@ -182,8 +193,8 @@ Library& defineSchema(InterpreterId slot, Library& library, FunctionSchema&& sch
       break;
   }
   if (registration != 0)
-    library.registrars_.emplace_back(
-        [key = fullName(name), slot, registration] { forgetUser(key, slot, registration); });
+    dropWith(library,
+             [key = fullName(name), slot, registration] { forgetUser(key, slot, registration); });
   return library;
 }
 
@@ -203,13 +214,13 @@ void addKernel(InterpreterId slot, Library& library, const OperatorName& name, D
   {
     const base::Lock guard(registry.lock);
     if (registry.purged[slot]) return;
-    auto& found = registry.routes[{isFallback ? "*" : fullName(name), key}];
-    if (!found) found = new KernelRoute(name, key, isFallback);
-    route = found;
+    route = &registry.routes
+                 .try_emplace({isFallback ? "*" : fullName(name), key}, name, key, isFallback)
+                 .first->second;
     registration = ++registry.last;
     route->add(registration, slot, std::move(kernel));
   }
-  library.registrars_.emplace_back([route, registration] { removeKernel(route, registration); });
+  dropWith(library, [route, registration] { removeKernel(route, registration); });
 }
 
 std::optional<DispatchKey> keyOf(const Library& library, const CppFunction& kernel) {
@@ -327,7 +338,7 @@ void purgeRegistrations(InterpreterId slot) {
   Registry& registry = Registry::process();
   const base::Lock guard(registry.lock);
   registry.purged[slot] = true;
-  for (const auto& [key, route] : registry.routes) route->removeAll(slot, removed);
+  for (auto& [key, route] : registry.routes) route.removeAll(slot, removed);
   for (auto& [name, definition] : registry.definitions) definition.users.erase(slot);
   for (auto& [name, owned] : registry.namespaces) owned.owners.erase(slot);
   std::erase_if(registry.namespaces, [](const auto& entry) { return entry.second.owners.empty(); });
@@ -344,8 +355,8 @@ RegistrationCounts registrationCounts() {
   const base::Lock guard(Registry::process().lock);
   RegistrationCounts counts{};
   for (const auto& [key, route] : Registry::process().routes) {
-    counts.routes += route->isInstalled();
-    counts.kernels += static_cast<long>(route->kernels());
+    counts.routes += route.isInstalled();
+    counts.kernels += static_cast<long>(route.kernels());
   }
   return counts;
 }

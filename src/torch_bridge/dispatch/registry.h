@@ -35,7 +35,7 @@ struct Namespace {
 struct Registry {
   base::ForkMutex lock;
   // Routes live for ever.
-  std::map<std::pair<std::string, c10::DispatchKey>, KernelRoute*> routes MULTIPY_GUARDED_BY(lock);
+  std::map<std::pair<std::string, c10::DispatchKey>, KernelRoute> routes MULTIPY_GUARDED_BY(lock);
   // By "ns::name.overload".
   std::map<std::string, Definition> definitions MULTIPY_GUARDED_BY(lock);
   std::map<std::string, Namespace> namespaces MULTIPY_GUARDED_BY(lock);
