@@ -160,7 +160,7 @@ std::optional<Verdict> IsolationPolicy::overriddenVerdict(
   // The last word counts, as on a command line.
   for (auto it = overrides_.rbegin(); it != overrides_.rend(); ++it) {
     if (matches(it->first, library)) {
-      return Verdict{it->second, "is overridden by the pattern \"" + it->first + "\""};
+      return Verdict{it->second, "is overridden by the pattern \"" + it->first + "\"", false};
     }
   }
   return std::nullopt;
@@ -175,7 +175,7 @@ std::optional<Verdict> IsolationPolicy::decideByName(const std::filesystem::path
   const std::string name = library.filename();
   for (const SharedName& shared : kSharedNames) {
     if (::fnmatch(shared.pattern.data(), name.c_str(), 0) == 0) {
-      return Verdict{Isolation::Shared, shared.reason};
+      return Verdict{Isolation::Shared, shared.reason, true};
     }
   }
   return std::nullopt;

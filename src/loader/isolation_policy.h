@@ -29,6 +29,8 @@ enum class Isolation { Private, Shared };
 struct Verdict {
   Isolation isolation;
   std::string reason;  // one clause for `explain`: "lives in site-packages"
+  /// Shared for what its name is known to be: loaded once, it stays for as long as the process.
+  bool stays = false;
 };
 
 class IsolationPolicy {

@@ -26,6 +26,7 @@ Library& LibraryGraph::add(const std::filesystem::path& file, const Requester* l
   if (auto verdict = policy_->decideByName(absolute)) {
     library->isolation = verdict->isolation;
     library->reason = verdict->reason;
+    library->stays = verdict->stays;
   } else {
     Inspected inspected = catalogue_.inspect(absolute);
     library->facts = std::move(inspected.facts);

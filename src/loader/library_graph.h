@@ -37,6 +37,7 @@ struct Library {
 
   Isolation isolation = Isolation::Shared;
   std::string reason;
+  bool stays = false;     // Verdict::stays
   bool usesCApi = false;  // itself or by what it needs
 
   // --- private libraries, once prepared

@@ -268,7 +268,11 @@ void* LibraryLoader::openShared(Library& library, int flags) {
     return library.handle;
   }
   library.handle = handle;
-  handles_.push_back(handle);
+  // What is shared for its name alone is the process's from then on, as in plain Python, whose
+  // ctypes closes nothing. Some of CUDA's libraries have a C++ runtime of their own in them, which
+  // takes 72 KB when it is loaded and frees none of it when it is unloaded; `import torch` opens
+  // them anew in each interpreter. Others may lie at a path of their own each time.
+  if (!library.stays) handles_.push_back(handle);
   rememberNeeded(library);
   if (!library.present) remember(library);
   library.present = true;

@@ -52,7 +52,8 @@ class LibraryLoader {
   void* globalSymbol(const char* name) const;
 
   void runDestructors();
-  /// dlcloses everything, last opened first. The number of copies that remain loaded.
+  /// dlcloses everything but what is shared for its name, last opened first. The number of copies
+  /// that remain loaded.
   std::size_t closeAll();
 
   std::vector<LoadedLibrary> history() const;

@@ -86,9 +86,9 @@ class PrivateSpace {
   /// to run then, would run one's and unmap it before it comes to the next.
   void runDestructors();
 
-  /// dlcloses everything this space has opened, last first. After this nothing
-  /// but the destructor may be called. Returns the number of this space's
-  /// copies that remain loaded (0 when all could be unloaded).
+  /// dlcloses everything this space has opened, last first; what is shared for its name (torch's
+  /// libraries, CUDA's) stays in the process. After this nothing but the destructor may be called.
+  /// Returns the number of this space's copies that remain loaded (0 when all could be unloaded).
   std::size_t unload();
 
   InterpreterId slot() const noexcept;

@@ -66,6 +66,25 @@ TEST_P(UnloadingTest, WhatCannotBeUnloadedIsCountedAndNotMetAgain) {
   EXPECT_EQ(call((*space)->load(library), "count"), 1);
 }
 
+// Libraries of CUDA's leave memory behind each time they are unloaded. What is shared without
+// being known by its name goes with the last that has opened it: it may be a file made for once.
+TEST_P(UnloadingTest, WhatIsSharedForItsNameStaysInTheProcess) {
+  const auto known = build("libcufft.so", kCounter);
+  const auto other = build("libother.so", kCounter);
+  const auto asked = build("site-packages/libasked.so", kCounter);
+  policy_->override("libasked.so", Isolation::Shared);
+  for (int round = 1; round <= 3; ++round) {
+    auto space = newSpace(0);
+    EXPECT_EQ(call((*space)->load(known), "count"), round);
+    EXPECT_EQ(call((*space)->load(other), "count"), 1);
+    EXPECT_EQ(call((*space)->load(asked), "count"), 1);
+    EXPECT_EQ((*space)->unload(), 0u);
+    EXPECT_GT(mappingsOf("libcufft.so"), 0);
+    EXPECT_EQ(mappingsOf("libother.so"), 0);
+    EXPECT_EQ(mappingsOf("libasked.so"), 0);
+  }
+}
+
 // A table that others put objects of theirs into, as pyarrow's compute functions are.
 TEST_P(UnloadingTest, DestructorsRunWhileAllLibrariesAreThere) {
   build("site-packages/libtable.so", R"(
