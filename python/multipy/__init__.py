@@ -12,6 +12,15 @@ import os
 __version__ = importlib.metadata.version("multipy")
 
 
+class Interrupted(BaseException):
+    """Raised in a call that a program interrupts (docs/operations.md).
+
+    Nothing raises this one: an interpreter of multipy's has its own under this name. It is here so
+    that modules which catch it can be imported, tested and packaged in any Python.
+    """
+
+
+
 def _prefix() -> str:
     # An editable installation has its compiled part in another folder than its modules.
     for folder in __path__:
