@@ -71,7 +71,7 @@ TRITONBACKEND_ISPEC TRITONSERVER_Error* TRITONBACKEND_ModelInstanceInitialize(
   return guarded([&] {
     TRITONBACKEND_Model* model = nullptr;
     check(TRITONBACKEND_ModelInstanceModel(instance, &model), "get an instance's model");
-    auto state = std::make_unique<Instance>(instance, *stateOf(model));
+    auto state = newInstance(instance, *stateOf(model));
     check(TRITONBACKEND_ModelInstanceSetState(instance, state.get()), "set an instance's state");
     state.release();
   });

@@ -3,7 +3,7 @@
 #include <chrono>
 
 #include "integrations/triton/errors.h"
-#include "integrations/triton/execution.h"
+#include "integrations/triton/request_batch.h"
 
 namespace multipy::triton {
 
@@ -18,8 +18,8 @@ void CancellationWatch::watch(const std::stop_token& end) {
     const auto stillWatched = [&, watched = watched_] { return watched_ != watched; };
     if (changed_.wait_for(lock, end, 10ms, stillWatched) || end.stop_requested()) continue;
     try {
-      // (Under the mutex: the execution stays until its Watched has been destroyed.)
-      if (watched_->execution_.isCancelled()) watched_->stop_.request_stop();
+      // (Under the mutex: the requests stay until its Watched has been destroyed.)
+      if (watched_->requests_.isCancelled()) watched_->stop_.request_stop();
     } catch (...) {
       logIfError(currentError().release(), "ask whether requests are cancelled");
       watched_ = nullptr;
@@ -27,8 +27,8 @@ void CancellationWatch::watch(const std::stop_token& end) {
   }
 }
 
-CancellationWatch::Watched::Watched(CancellationWatch& watch, const Execution& execution)
-    : watch_(watch), execution_(execution) {
+CancellationWatch::Watched::Watched(CancellationWatch& watch, const RequestBatch& requests)
+    : watch_(watch), requests_(requests) {
   const std::lock_guard lock(watch_.mutex_);
   watch_.watched_ = this;
   watch_.changed_.notify_one();

@@ -11,23 +11,23 @@
 
 namespace multipy::triton {
 
-class Execution;
+class RequestBatch;
 
 class CancellationWatch {
  public:
   CancellationWatch();
 
-  /// As long as this lives, the execution is watched; `stop` is asked when it is cancelled.
+  /// As long as this lives, the requests are watched; `stop` is asked when all are cancelled.
   class Watched {
    public:
-    Watched(CancellationWatch& watch, const Execution& execution);
+    Watched(CancellationWatch& watch, const RequestBatch& requests);
     ~Watched();
     std::stop_token token() const { return stop_.get_token(); }
 
    private:
     friend class CancellationWatch;
     CancellationWatch& watch_;
-    const Execution& execution_;
+    const RequestBatch& requests_;
     std::stop_source stop_;
   };
 

@@ -1,7 +1,5 @@
 #include "integrations/triton/execution.h"
 
-#include <algorithm>
-
 #include "integrations/triton/errors.h"
 #include "integrations/triton/request_table.h"
 #include "integrations/triton/request_values.h"
@@ -9,16 +7,12 @@
 namespace multipy::triton {
 
 Execution::Execution(TRITONBACKEND_Request** requests, std::uint32_t count, Model model)
-    : model_(model) {
+    : model_(model), batch_(requests, count, model.decoupled), numbers_(count) {
   times_.executeStart = nanoseconds();
-  parts_.reserve(count);
-  for (std::uint32_t i = 0; i < count; ++i)
-    parts_.push_back({std::make_shared<OpenRequest>(requests[i]),
-                      std::make_shared<Responder>(requests[i], model.decoupled)});
 }
 
 void Execution::run(ModelInterpreter& interpreter, const runtime::CallOptions& options) noexcept {
-  for (Part& part : parts_) part.request->adopt();
+  batch_.adopt();
   try {
     RequestValues requests = toPython();
     times_.computeStart = nanoseconds();
@@ -26,7 +20,7 @@ void Execution::run(ModelInterpreter& interpreter, const runtime::CallOptions& o
   } catch (...) {
     endAll(currentError().get());
   }
-  for (Part& part : parts_) {
+  for (const RequestBatch::Part& part : batch_.parts()) {
     if (part.request->isRescheduled()) part.responder->abandon();
     part.responder->endExecution();
   }
@@ -35,15 +29,17 @@ void Execution::run(ModelInterpreter& interpreter, const runtime::CallOptions& o
 
 RequestValues Execution::toPython() noexcept {
   RequestValues requests;
-  for (Part& part : parts_) {
+  RequestTable& table = RequestTable::instance();
+  for (std::size_t i = 0; i < numbers_.size(); ++i) {
+    RequestBatch::Part& part = batch_.parts()[i];
     try {
-      part.number = RequestTable::instance().add(part.request, part.responder);
-      const std::uint64_t batchSize = requests.add(*part.request, part.number, model_.copyInputs);
-      part.batchSize = model_.batches ? batchSize : 1;
+      numbers_[i] = table.add(part.request, part.responder);
+      const std::uint64_t size = requests.add(*part.request, numbers_[i], model_.copyInputs);
+      part.size = model_.batches ? size : 1;
     } catch (...) {
       part.responder->fail(currentError().get());
-      RequestTable::instance().takeRequest(part.number);
-      RequestTable::instance().takeResponder(part.number);
+      table.takeRequest(numbers_[i]);
+      table.takeResponder(numbers_[i]);
     }
   }
   return requests;
@@ -51,44 +47,25 @@ RequestValues Execution::toPython() noexcept {
 
 // What Python still has of them, it has in vain from now on.
 void Execution::endAll(TRITONSERVER_Error* error) noexcept {
-  for (Part& part : parts_) {
+  RequestTable& table = RequestTable::instance();
+  for (std::size_t i = 0; i < numbers_.size(); ++i) {
+    const RequestBatch::Part& part = batch_.parts()[i];
     part.request->reschedule(false);
     part.responder->fail(error);
-    RequestTable::instance().takeResponder(part.number);
+    table.takeResponder(numbers_[i]);
     // (A call that was not made has left nothing in Python that would let go of it.)
-    if (!part.request->isAccepted()) RequestTable::instance().takeRequest(part.number);
-  }
-}
-
-bool Execution::isCancelled() const {
-  return std::all_of(parts_.begin(), parts_.end(), [](const Part& part) {
-    return part.responder->isClosed() || part.responder->isCancelled();
-  });
-}
-
-void Execution::finish(TRITONBACKEND_ModelInstance* instance) noexcept {
-  times_.computeEnd = times_.executeEnd;
-  std::uint64_t inferences = 0;
-  for (const Part& part : parts_) {
-    const std::uint64_t sent = part.responder->firstSent();
-    if (sent >= times_.computeStart) times_.computeEnd = std::min(times_.computeEnd, sent);
-    inferences += part.batchSize;
-  }
-  for (const Part& part : parts_)
-    reportRequest(instance, part.request->get(), !part.responder->hasFailed(), times_);
-  reportBatch(instance, inferences, times_);
-  for (const Part& part : parts_) {
-    if (part.responder->isClosed()) part.request->answered();
-    part.request->endExecution();
+    if (!part.request->isAccepted()) table.takeRequest(numbers_[i]);
   }
 }
 
 std::vector<std::uint64_t> Execution::keptRequests() const {
   std::vector<std::uint64_t> kept;
-  for (const Part& part : parts_)
+  for (std::size_t i = 0; i < numbers_.size(); ++i) {
+    const RequestBatch::Part& part = batch_.parts()[i];
     if (part.request->showsTritonsMemory() && part.responder->isClosed() &&
-        RequestTable::instance().findRequest(part.number) != nullptr)
-      kept.push_back(part.number);
+        RequestTable::instance().findRequest(numbers_[i]) != nullptr)
+      kept.push_back(numbers_[i]);
+  }
   return kept;
 }
 

@@ -201,6 +201,12 @@ const Json* Json::find(const std::string& key) const {
   return found == members->end() ? nullptr : &found->second;
 }
 
+const std::vector<Json>& Json::elements() const {
+  static const Array none;
+  const auto* const all = std::get_if<Array>(&value_);
+  return all == nullptr ? none : *all;
+}
+
 const std::string& Json::stringOr(const std::string& otherwise) const {
   const auto* const text = std::get_if<std::string>(&value_);
   return text != nullptr ? *text : otherwise;

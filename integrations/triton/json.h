@@ -20,6 +20,9 @@ class Json {
   /// The member of an object; null where this is no object or has none of that name.
   const Json* find(const std::string& key) const;
 
+  /// Those of an array; none where this is none.
+  const std::vector<Json>& elements() const;
+
   // The value, or what is given where it is of another kind.
   const std::string& stringOr(const std::string& otherwise) const;
   double numberOr(double otherwise) const;

@@ -1,6 +1,7 @@
 #include "integrations/triton/model.h"
 
 #include <filesystem>
+#include <map>
 
 #include "integrations/triton/errors.h"
 #include "integrations/triton/json.h"
@@ -44,6 +45,32 @@ bool truth(const Json& config, const std::string& key) {
                     "parameter " + key + " is '" + text + "', expected 'true' or 'false'");
 }
 
+TRITONSERVER_DataType typeOf(const std::string& name) {
+  static const std::map<std::string, TRITONSERVER_DataType> kTypes{
+      {"TYPE_BOOL", TRITONSERVER_TYPE_BOOL},     {"TYPE_UINT8", TRITONSERVER_TYPE_UINT8},
+      {"TYPE_UINT16", TRITONSERVER_TYPE_UINT16}, {"TYPE_UINT32", TRITONSERVER_TYPE_UINT32},
+      {"TYPE_UINT64", TRITONSERVER_TYPE_UINT64}, {"TYPE_INT8", TRITONSERVER_TYPE_INT8},
+      {"TYPE_INT16", TRITONSERVER_TYPE_INT16},   {"TYPE_INT32", TRITONSERVER_TYPE_INT32},
+      {"TYPE_INT64", TRITONSERVER_TYPE_INT64},   {"TYPE_FP16", TRITONSERVER_TYPE_FP16},
+      {"TYPE_FP32", TRITONSERVER_TYPE_FP32},     {"TYPE_FP64", TRITONSERVER_TYPE_FP64},
+      {"TYPE_BF16", TRITONSERVER_TYPE_BF16},     {"TYPE_STRING", TRITONSERVER_TYPE_BYTES}};
+  const auto found = kTypes.find(name);
+  return found == kTypes.end() ? TRITONSERVER_TYPE_INVALID : found->second;
+}
+
+std::vector<Port> ports(const Json& config, const std::string& kind) {
+  std::vector<Port> out;
+  const Json* const all = config.find(kind);
+  if (all == nullptr) return out;
+  for (const Json& each : all->elements()) {
+    const Json* const name = each.find("name");
+    const Json* const type = each.find("data_type");
+    if (name == nullptr || type == nullptr) continue;
+    out.push_back({name->stringOr({}), typeOf(type->stringOr({}))});
+  }
+  return out;
+}
+
 // The folder of a virtual or conda environment. Triton's Python backend unpacks archives itself.
 std::string environmentFolder(std::string path, const std::string& repository) {
   if (path.empty()) return path;
@@ -71,13 +98,36 @@ Model::Model(TRITONBACKEND_Model* model) : model_(model) {
   if (type != TRITONBACKEND_ARTIFACT_FILESYSTEM)
     throw TritonError(TRITONSERVER_ERROR_UNSUPPORTED,
                       "model '" + name_ + "' does not lie in a file system");
-  place_ = {text, std::to_string(version), {}};
+  TRITONSERVER_Server* server = nullptr;
+  check(TRITONBACKEND_ModelServer(model, &server), "get a model's server");
+  place_ = {text, std::to_string(version), {}, server};
   place_.prefix = environmentFolder(settings().environment, place_.repository);
 
+  package_ = loadPackage();
   bool wanted = false;
   check(TRITONBACKEND_ModelAutoCompleteConfig(model, &wanted),
         "ask whether a model's configuration is to be completed");
-  if (wanted) complete();
+  // (A package tells nothing of its inputs and outputs.)
+  if (wanted && package_ == nullptr) complete();
+}
+
+std::shared_ptr<PackageModel> Model::loadPackage() const {
+  const auto folder = std::filesystem::path(place_.repository) / place_.version;
+  const auto file = folder / "model.pt";
+  if (!std::filesystem::exists(file) || std::filesystem::exists(folder / "model.py"))
+    return nullptr;
+  ModelSettings settings = this->settings();
+  if (settings.outputs.empty())
+    throw TritonError(TRITONSERVER_ERROR_INVALID_ARG,
+                      "the configuration of model '" + name_ +
+                          "' has no outputs; a torch.package needs its inputs and outputs said");
+  if (settings.decoupled)
+    throw TritonError(TRITONSERVER_ERROR_INVALID_ARG,
+                      "model '" + name_ + "' is decoupled; a torch.package sends one response");
+  return std::make_shared<PackageModel>(
+      PackagePlace{file, settings.package.empty() ? "model" : settings.package,
+                   settings.resource.empty() ? "model.pkl" : settings.resource, place_.prefix,
+                   std::move(settings.inputs), std::move(settings.outputs)});
 }
 
 void Model::complete() {
@@ -104,6 +154,10 @@ ModelSettings Model::settings() const {
   out.environment = parameter(config, "EXECUTION_ENV_PATH");
   out.interruptCancelled = truth(config, "INTERRUPT_CANCELLED");
   out.copyInputs = truth(config, "COPY_INPUTS");
+  out.inputs = ports(config, "input");
+  out.outputs = ports(config, "output");
+  out.package = parameter(config, "PACKAGE");
+  out.resource = parameter(config, "RESOURCE");
   return out;
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "integrations/triton/model_interpreter.h"
+#include "integrations/triton/package_model.h"
 #include "integrations/triton/triton_api.h"
 
 namespace multipy::triton {
@@ -20,6 +21,8 @@ struct ModelSettings {
   std::string environment;          // parameter EXECUTION_ENV_PATH
   bool interruptCancelled = false;  // parameter INTERRUPT_CANCELLED
   bool copyInputs = false;          // parameter COPY_INPUTS
+  std::vector<Port> inputs, outputs;
+  std::string package, resource;  // parameters PACKAGE and RESOURCE
 };
 
 class Model {
@@ -34,16 +37,21 @@ class Model {
   /// As the configuration is now: completing it has changed it.
   ModelSettings settings() const;
 
+  /// If it is a file model.pt, without a model.py beside it; else null.
+  std::shared_ptr<PackageModel> package() const noexcept { return package_; }
+
   /// The interpreter in which the configuration was completed, for the first instance that asks;
   /// for the others a new one.
   std::unique_ptr<ModelInterpreter> interpreter();
 
  private:
   void complete();
+  std::shared_ptr<PackageModel> loadPackage() const;
 
   TRITONBACKEND_Model* const model_;  // the server's, for as long as this lives
   std::string name_;
   ModelPlace place_;
+  std::shared_ptr<PackageModel> package_;
   std::mutex mutex_;
   std::unique_ptr<ModelInterpreter> started_;
 };

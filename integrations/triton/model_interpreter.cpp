@@ -26,8 +26,13 @@ c10::Dict<std::string, std::string> dictOf(const std::map<std::string, std::stri
 }
 
 // Before anything else of ours is imported there.
-void connect(const runtime::InterpreterSession& session) {
-  session.global("_multipy_triton_server", "connect")({pythonFunctions()});
+void connect(const runtime::InterpreterSession& session, const ModelPlace& place) {
+  c10::Dict<std::string, std::int64_t> addresses;
+  addresses.insert("server",
+                   static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(place.server)));
+  for (const FunctionTable& table : {requestFunctions(), callFunctions(), serverFunctions()})
+    for (const auto& [name, address] : table) addresses.insert(name, address);
+  session.global("_multipy_triton_server", "connect")({addresses});
 }
 
 }  // namespace
@@ -53,8 +58,8 @@ ModelInterpreter::~ModelInterpreter() = default;
 
 std::string ModelInterpreter::autoComplete(const std::string& name, const std::string& config) {
   const runtime::InterpreterSession session = python_->session();
-  connect(session);
   const ModelPlace& place = python_->place;
+  connect(session, place);
   return session.global(kRunner, "auto_complete")({place.repository, place.version, name, config})
       .toIValue()
       .toStringRef();
@@ -66,7 +71,7 @@ void ModelInterpreter::start(const std::string& name,
   python_->manager.setWarmUp(
       [place, name, args, decoupled](const runtime::Interpreter& interpreter) {
         const runtime::InterpreterSession session = interpreter.acquireSession();
-        connect(session);
+        connect(session, place);
         session.global(kRunner,
                        "start")({place.repository, place.version, name, dictOf(args), decoupled});
       });

@@ -16,14 +16,16 @@
 #include <string>
 
 #include "integrations/triton/request_values.h"
+#include "integrations/triton/triton_api.h"
 
 namespace multipy::triton {
 
 /// Where the model's Python is, and which Python it runs in.
 struct ModelPlace {
-  std::string repository;  // the model's folder
-  std::string version;     // name of the folder in it that has model.py
-  std::string prefix;      // of a Python environment; empty: the default one
+  std::string repository;                 // the model's folder
+  std::string version;                    // name of the folder in it that has model.py
+  std::string prefix;                     // of a Python environment; empty: the default one
+  TRITONSERVER_Server* server = nullptr;  // which serves it, for as long as the model is there
 };
 
 class ModelInterpreter {

@@ -110,12 +110,26 @@ bool OpenRequest::isCancelled() const {
   return cancelled;
 }
 
-std::string OpenRequest::traceContext() const {
-  const auto lock = held();
+TRITONSERVER_InferenceTrace* OpenRequest::trace() const noexcept {
   TRITONSERVER_InferenceTrace* trace = nullptr;
   // (An error, from a server that was built without tracing, means none as well.)
-  if (const OwnedError none{TRITONBACKEND_RequestTrace(request_, &trace)}; none || trace == nullptr)
-    return {};
+  const OwnedError none{TRITONBACKEND_RequestTrace(request_, &trace)};
+  return none ? nullptr : trace;
+}
+
+TRITONSERVER_InferenceTrace* OpenRequest::spawnTrace() const {
+  const std::lock_guard lock(mutex_);
+  TRITONSERVER_InferenceTrace* const whole = released_ ? nullptr : trace();
+  if (whole == nullptr) return nullptr;
+  TRITONSERVER_InferenceTrace* part = nullptr;
+  check(TRITONSERVER_InferenceTraceSpawnChildTrace(whole, &part), "make a part of a trace");
+  return part;
+}
+
+std::string OpenRequest::traceContext() const {
+  const auto lock = held();
+  TRITONSERVER_InferenceTrace* const trace = this->trace();
+  if (trace == nullptr) return {};
   const char* context = nullptr;
   check(TRITONSERVER_InferenceTraceContext(trace, &context), "get a trace's context");
   return context == nullptr ? std::string() : std::string(context);

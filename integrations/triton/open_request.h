@@ -65,10 +65,14 @@ class OpenRequest {
   bool isCancelled() const;
   /// The context of the trace that the client has begun; empty without one.
   std::string traceContext() const;
+  /// A part of that trace, for a request that is made for this one; the caller's to delete, or the
+  /// server's with the request. Null without a trace, or if this has been given back.
+  TRITONSERVER_InferenceTrace* spawnTrace() const;
 
  private:
-  void release() noexcept;                    // under mutex_
-  std::unique_lock<std::mutex> held() const;  // throws where it has been given back
+  void release() noexcept;                              // under mutex_
+  std::unique_lock<std::mutex> held() const;            // throws where it has been given back
+  TRITONSERVER_InferenceTrace* trace() const noexcept;  // under mutex_
 
   mutable std::mutex mutex_;  // of giving it back
   TRITONBACKEND_Request* const request_;

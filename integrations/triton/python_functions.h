@@ -5,13 +5,15 @@
 // Threads: the functions are called by any of Python's threads.
 #pragma once
 
-namespace c10 {
-struct IValue;
-}
+#include "integrations/triton/told.h"
 
 namespace multipy::triton {
 
-/// Name and address of each, as a dict.
-c10::IValue pythonFunctions();
+/// Of requests that a model was given, and of the log.
+FunctionTable requestFunctions();
+/// Of requests to other models.
+FunctionTable callFunctions();
+/// Of metrics, and of the server's models.
+FunctionTable serverFunctions();
 
 }  // namespace multipy::triton

@@ -3,10 +3,12 @@
 #include <ATen/core/ivalue.h>
 
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "integrations/triton/errors.h"
 #include "integrations/triton/json.h"
+#include "integrations/triton/rows.h"
 
 namespace multipy::triton {
 namespace {
@@ -37,21 +39,11 @@ at::IValue correlationId(TRITONBACKEND_Request* request) {
   return std::string(text == nullptr ? "" : text);
 }
 
-std::string parameterValue(const std::string& key, TRITONSERVER_ParameterType type,
-                           const void* value) {
-  switch (type) {
-    case TRITONSERVER_PARAMETER_STRING:
-      return jsonQuoted(static_cast<const char*>(value));
-    case TRITONSERVER_PARAMETER_INT:
-      return std::to_string(*static_cast<const std::int64_t*>(value));
-    case TRITONSERVER_PARAMETER_BOOL:
-      return *static_cast<const bool*>(value) ? "true" : "false";
-    default:
-      throw TritonError(TRITONSERVER_ERROR_UNSUPPORTED,
-                        "parameter '" + key + "' of a request is of type " +
-                            std::to_string(static_cast<int>(type)) +
-                            ", expected a string, an integer or a truth value");
-  }
+std::string asJson(const ParameterValue& value) {
+  if (const auto* const text = std::get_if<std::string>(&value)) return jsonQuoted(*text);
+  if (const auto* const integer = std::get_if<std::int64_t>(&value))
+    return std::to_string(*integer);
+  return std::get<bool>(value) ? "true" : "false";
 }
 
 // InferenceRequest.parameters() gives them as JSON.
@@ -66,7 +58,7 @@ std::string parametersOf(TRITONBACKEND_Request* request) {
     check(TRITONBACKEND_RequestParameter(request, i, &key, &type, &value),
           "get a request's parameter");
     if (i > 0) out += ", ";
-    out += jsonQuoted(key) + ": " + parameterValue(key, type, value);
+    out += jsonQuoted(key) + ": " + asJson(parameterValue(key, type, value));
   }
   return out + "}";
 }

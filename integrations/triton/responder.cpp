@@ -22,7 +22,7 @@ OwnedResponse newResponse(TRITONBACKEND_ResponseFactory* factory) {
   return OwnedResponse(response);
 }
 
-void writeOutput(TRITONBACKEND_Response* response, const OutputTensor& tensor) {
+void writeOutput(TRITONBACKEND_Response* response, const TensorRow& tensor) {
   TRITONBACKEND_Output* output = nullptr;
   check(TRITONBACKEND_ResponseOutput(response, &output, tensor.name.c_str(), tensor.type,
                                      tensor.shape.data(),
@@ -90,7 +90,7 @@ void Responder::send(const ResponseContent& content, std::uint32_t flags) {
   admit(true, flags);
   OwnedResponse response = newResponse(factory_);
   for (const auto& [name, value] : content.parameters) setParameter(response.get(), name, value);
-  for (const OutputTensor& tensor : content.outputs) writeOutput(response.get(), tensor);
+  for (const TensorRow& tensor : content.outputs) writeOutput(response.get(), tensor);
   // (Triton takes the response whatever it answers.)
   check(TRITONBACKEND_ResponseSend(response.release(), flags, nullptr), "send a response");
   sent(flags);

@@ -10,28 +10,17 @@
 #include <cstdint>
 #include <mutex>
 #include <string>
-#include <utility>
-#include <variant>
 #include <vector>
 
+#include "integrations/triton/rows.h"
 #include "integrations/triton/triton_api.h"
 
 namespace multipy::triton {
 
-/// An output as Python has it: its bytes belong to Python and stay until send() has returned.
-struct OutputTensor {
-  std::string name;
-  TRITONSERVER_DataType type = TRITONSERVER_TYPE_INVALID;
-  std::vector<std::int64_t> shape;
-  const void* data = nullptr;
-  std::uint64_t size = 0;
-};
-
-using ParameterValue = std::variant<std::string, std::int64_t, bool>;
-
+/// The outputs' bytes belong to Python and stay until send() has returned.
 struct ResponseContent {
-  std::vector<OutputTensor> outputs;
-  std::vector<std::pair<std::string, ParameterValue>> parameters;
+  std::vector<TensorRow> outputs;
+  Parameters parameters;
 };
 
 class Responder {

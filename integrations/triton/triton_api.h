@@ -16,8 +16,16 @@
 
 // Handles. Which of them are ours to delete, the classes say that hold them.
 struct TRITONSERVER_Error;
+struct TRITONSERVER_InferenceRequest;
+struct TRITONSERVER_InferenceResponse;
 struct TRITONSERVER_InferenceTrace;
 struct TRITONSERVER_Message;
+struct TRITONSERVER_Metric;
+struct TRITONSERVER_MetricArgs;
+struct TRITONSERVER_MetricFamily;
+struct TRITONSERVER_Parameter;
+struct TRITONSERVER_ResponseAllocator;
+struct TRITONSERVER_Server;
 struct TRITONBACKEND_Backend;
 struct TRITONBACKEND_BackendAttribute;
 struct TRITONBACKEND_Input;
@@ -97,7 +105,39 @@ enum TRITONSERVER_RequestReleaseFlag {
 
 enum TRITONSERVER_ResponseCompleteFlag { TRITONSERVER_RESPONSE_COMPLETE_FINAL = 1 };
 
+enum TRITONSERVER_ModelTxnPropertyFlag {
+  TRITONSERVER_TXN_ONE_TO_ONE = 1,
+  TRITONSERVER_TXN_DECOUPLED = 2,
+};
+
+enum TRITONSERVER_MetricKind {
+  TRITONSERVER_METRIC_KIND_COUNTER = 0,
+  TRITONSERVER_METRIC_KIND_GAUGE = 1,
+  TRITONSERVER_METRIC_KIND_HISTOGRAM = 2,
+};
+
 enum TRITONBACKEND_ArtifactType { TRITONBACKEND_ARTIFACT_FILESYSTEM = 0 };
+
+// --- functions that the server calls
+
+using TRITONSERVER_ResponseAllocatorAllocFn_t =
+    TRITONSERVER_Error* (*)(TRITONSERVER_ResponseAllocator* allocator, const char* name,
+                            size_t size, TRITONSERVER_MemoryType memory, int64_t memoryId,
+                            void* ours, void** buffer, void** bufferOurs,
+                            TRITONSERVER_MemoryType* actualMemory, int64_t* actualMemoryId);
+using TRITONSERVER_ResponseAllocatorReleaseFn_t =
+    TRITONSERVER_Error* (*)(TRITONSERVER_ResponseAllocator* allocator, void* buffer,
+                            void* bufferOurs, size_t size, TRITONSERVER_MemoryType memory,
+                            int64_t memoryId);
+using TRITONSERVER_ResponseAllocatorStartFn_t =
+    TRITONSERVER_Error* (*)(TRITONSERVER_ResponseAllocator* allocator, void* ours);
+using TRITONSERVER_ResponseAllocatorQueryFn_t =
+    TRITONSERVER_Error* (*)(TRITONSERVER_ResponseAllocator* allocator, void* ours, const char* name,
+                            size_t* size, TRITONSERVER_MemoryType* memory, int64_t* memoryId);
+using TRITONSERVER_InferenceRequestReleaseFn_t = void (*)(TRITONSERVER_InferenceRequest* request,
+                                                          uint32_t flags, void* ours);
+using TRITONSERVER_InferenceResponseCompleteFn_t =
+    void (*)(TRITONSERVER_InferenceResponse* response, uint32_t flags, void* ours);
 
 // --- functions of the server. Those that give an error give null where there is none, and else one
 // that the caller deletes.
@@ -123,12 +163,119 @@ const char* TRITONSERVER_InstanceGroupKindString(TRITONSERVER_InstanceGroupKind 
 TRITONSERVER_Error* TRITONSERVER_InferenceTraceContext(TRITONSERVER_InferenceTrace* trace,
                                                        const char** context);
 
+TRITONSERVER_Error* TRITONSERVER_InferenceTraceSpawnChildTrace(TRITONSERVER_InferenceTrace* trace,
+                                                               TRITONSERVER_InferenceTrace** child);
+TRITONSERVER_Error* TRITONSERVER_InferenceTraceDelete(TRITONSERVER_InferenceTrace* trace);
+
+TRITONSERVER_Parameter* TRITONSERVER_ParameterNew(const char* name, TRITONSERVER_ParameterType type,
+                                                  const void* value);
+TRITONSERVER_Parameter* TRITONSERVER_ParameterBytesNew(const char* name, const void* bytes,
+                                                       uint64_t size);
+void TRITONSERVER_ParameterDelete(TRITONSERVER_Parameter* parameter);
+
+TRITONSERVER_Error* TRITONSERVER_ServerModelIsReady(TRITONSERVER_Server* server, const char* name,
+                                                    int64_t version, bool* ready);
+TRITONSERVER_Error* TRITONSERVER_ServerModelTransactionProperties(TRITONSERVER_Server* server,
+                                                                  const char* name, int64_t version,
+                                                                  uint32_t* flags, void** reserved);
+TRITONSERVER_Error* TRITONSERVER_ServerLoadModelWithParameters(
+    TRITONSERVER_Server* server, const char* name, const TRITONSERVER_Parameter** parameters,
+    uint64_t count);
+TRITONSERVER_Error* TRITONSERVER_ServerUnloadModel(TRITONSERVER_Server* server, const char* name);
+TRITONSERVER_Error* TRITONSERVER_ServerUnloadModelAndDependents(TRITONSERVER_Server* server,
+                                                                const char* name);
+TRITONSERVER_Error* TRITONSERVER_ServerInferAsync(TRITONSERVER_Server* server,
+                                                  TRITONSERVER_InferenceRequest* request,
+                                                  TRITONSERVER_InferenceTrace* trace);
+
+TRITONSERVER_Error* TRITONSERVER_ResponseAllocatorNew(
+    TRITONSERVER_ResponseAllocator** allocator, TRITONSERVER_ResponseAllocatorAllocFn_t allocate,
+    TRITONSERVER_ResponseAllocatorReleaseFn_t release,
+    TRITONSERVER_ResponseAllocatorStartFn_t start);
+TRITONSERVER_Error* TRITONSERVER_ResponseAllocatorSetQueryFunction(
+    TRITONSERVER_ResponseAllocator* allocator, TRITONSERVER_ResponseAllocatorQueryFn_t query);
+
+TRITONSERVER_Error* TRITONSERVER_InferenceRequestNew(TRITONSERVER_InferenceRequest** request,
+                                                     TRITONSERVER_Server* server, const char* model,
+                                                     int64_t version);
+TRITONSERVER_Error* TRITONSERVER_InferenceRequestDelete(TRITONSERVER_InferenceRequest* request);
+TRITONSERVER_Error* TRITONSERVER_InferenceRequestCancel(TRITONSERVER_InferenceRequest* request);
+TRITONSERVER_Error* TRITONSERVER_InferenceRequestSetId(TRITONSERVER_InferenceRequest* request,
+                                                       const char* id);
+TRITONSERVER_Error* TRITONSERVER_InferenceRequestSetFlags(TRITONSERVER_InferenceRequest* request,
+                                                          uint32_t flags);
+TRITONSERVER_Error* TRITONSERVER_InferenceRequestSetCorrelationId(
+    TRITONSERVER_InferenceRequest* request, uint64_t id);
+TRITONSERVER_Error* TRITONSERVER_InferenceRequestSetCorrelationIdString(
+    TRITONSERVER_InferenceRequest* request, const char* id);
+TRITONSERVER_Error* TRITONSERVER_InferenceRequestSetTimeoutMicroseconds(
+    TRITONSERVER_InferenceRequest* request, uint64_t timeout);
+TRITONSERVER_Error* TRITONSERVER_InferenceRequestSetStringParameter(
+    TRITONSERVER_InferenceRequest* request, const char* key, const char* value);
+TRITONSERVER_Error* TRITONSERVER_InferenceRequestSetIntParameter(
+    TRITONSERVER_InferenceRequest* request, const char* key, int64_t value);
+TRITONSERVER_Error* TRITONSERVER_InferenceRequestSetBoolParameter(
+    TRITONSERVER_InferenceRequest* request, const char* key, bool value);
+TRITONSERVER_Error* TRITONSERVER_InferenceRequestAddInput(TRITONSERVER_InferenceRequest* request,
+                                                          const char* name,
+                                                          TRITONSERVER_DataType type,
+                                                          const int64_t* shape,
+                                                          uint64_t dimensions);
+TRITONSERVER_Error* TRITONSERVER_InferenceRequestAppendInputData(
+    TRITONSERVER_InferenceRequest* request, const char* name, const void* data, size_t size,
+    TRITONSERVER_MemoryType memory, int64_t memoryId);
+TRITONSERVER_Error* TRITONSERVER_InferenceRequestAddRequestedOutput(
+    TRITONSERVER_InferenceRequest* request, const char* name);
+TRITONSERVER_Error* TRITONSERVER_InferenceRequestSetReleaseCallback(
+    TRITONSERVER_InferenceRequest* request, TRITONSERVER_InferenceRequestReleaseFn_t release,
+    void* ours);
+TRITONSERVER_Error* TRITONSERVER_InferenceRequestSetResponseCallback(
+    TRITONSERVER_InferenceRequest* request, TRITONSERVER_ResponseAllocator* allocator,
+    void* allocatorOurs, TRITONSERVER_InferenceResponseCompleteFn_t complete, void* ours);
+
+TRITONSERVER_Error* TRITONSERVER_InferenceResponseDelete(TRITONSERVER_InferenceResponse* response);
+TRITONSERVER_Error* TRITONSERVER_InferenceResponseError(TRITONSERVER_InferenceResponse* response);
+TRITONSERVER_Error* TRITONSERVER_InferenceResponseOutputCount(
+    TRITONSERVER_InferenceResponse* response, uint32_t* count);
+TRITONSERVER_Error* TRITONSERVER_InferenceResponseOutput(
+    TRITONSERVER_InferenceResponse* response, uint32_t index, const char** name,
+    TRITONSERVER_DataType* type, const int64_t** shape, uint64_t* dimensions, const void** data,
+    size_t* size, TRITONSERVER_MemoryType* memory, int64_t* memoryId, void** ours);
+TRITONSERVER_Error* TRITONSERVER_InferenceResponseParameterCount(
+    TRITONSERVER_InferenceResponse* response, uint32_t* count);
+TRITONSERVER_Error* TRITONSERVER_InferenceResponseParameter(
+    TRITONSERVER_InferenceResponse* response, uint32_t index, const char** name,
+    TRITONSERVER_ParameterType* type, const void** value);
+
+TRITONSERVER_Error* TRITONSERVER_MetricFamilyNew(TRITONSERVER_MetricFamily** family,
+                                                 TRITONSERVER_MetricKind kind, const char* name,
+                                                 const char* description);
+TRITONSERVER_Error* TRITONSERVER_MetricFamilyDelete(TRITONSERVER_MetricFamily* family);
+TRITONSERVER_Error* TRITONSERVER_GetMetricFamilyKind(TRITONSERVER_MetricFamily* family,
+                                                     TRITONSERVER_MetricKind* kind);
+TRITONSERVER_Error* TRITONSERVER_MetricArgsNew(TRITONSERVER_MetricArgs** arguments);
+TRITONSERVER_Error* TRITONSERVER_MetricArgsSetHistogram(TRITONSERVER_MetricArgs* arguments,
+                                                        const double* buckets, uint64_t count);
+TRITONSERVER_Error* TRITONSERVER_MetricArgsDelete(TRITONSERVER_MetricArgs* arguments);
+TRITONSERVER_Error* TRITONSERVER_MetricNewWithArgs(TRITONSERVER_Metric** metric,
+                                                   TRITONSERVER_MetricFamily* family,
+                                                   const TRITONSERVER_Parameter** labels,
+                                                   uint64_t count,
+                                                   const TRITONSERVER_MetricArgs* arguments);
+TRITONSERVER_Error* TRITONSERVER_MetricDelete(TRITONSERVER_Metric* metric);
+TRITONSERVER_Error* TRITONSERVER_MetricValue(TRITONSERVER_Metric* metric, double* value);
+TRITONSERVER_Error* TRITONSERVER_MetricIncrement(TRITONSERVER_Metric* metric, double value);
+TRITONSERVER_Error* TRITONSERVER_MetricSet(TRITONSERVER_Metric* metric, double value);
+TRITONSERVER_Error* TRITONSERVER_MetricObserve(TRITONSERVER_Metric* metric, double value);
+
 TRITONSERVER_Error* TRITONBACKEND_ApiVersion(uint32_t* major, uint32_t* minor);
 TRITONSERVER_Error* TRITONBACKEND_BackendAttributeSetParallelModelInstanceLoading(
     TRITONBACKEND_BackendAttribute* attributes, bool enabled);
 
 TRITONSERVER_Error* TRITONBACKEND_ModelName(TRITONBACKEND_Model* model, const char** name);
 TRITONSERVER_Error* TRITONBACKEND_ModelVersion(TRITONBACKEND_Model* model, uint64_t* version);
+TRITONSERVER_Error* TRITONBACKEND_ModelServer(TRITONBACKEND_Model* model,
+                                              TRITONSERVER_Server** server);
 TRITONSERVER_Error* TRITONBACKEND_ModelRepository(TRITONBACKEND_Model* model,
                                                   TRITONBACKEND_ArtifactType* type,
                                                   const char** location);

@@ -12,11 +12,14 @@ import struct
 import sys
 import threading
 
+import _multipy_triton_calls as calls
 import _multipy_triton_requests as requests_module
+import _multipy_triton_responses as responses_module
 import _multipy_triton_server as server
 import triton_python_backend_utils as pb_utils
 from _multipy_triton_log import Logger
-from _multipy_triton_requests import InferenceRequest, InferenceResponse
+from _multipy_triton_requests import InferenceRequest
+from _multipy_triton_responses import InferenceResponse
 from _multipy_triton_server import TritonModelException
 
 
@@ -74,6 +77,7 @@ def start(repository, version, name, args, decoupled):
     if hasattr(model, "initialize"):
         model.initialize(dict(args))
     _running = _Running(model, name, path, decoupled)
+    calls.allowed = True
 
 
 def _finalize_at_exit():  # of an interpreter that another one has taken the place of
@@ -88,9 +92,13 @@ def finalize():
     running, _running = _running, None
     if running is None:
         return
+    calls.allowed = False
     _loop.stop()
-    if hasattr(running.model, "finalize"):
-        running.model.finalize()
+    try:
+        if hasattr(running.model, "finalize"):
+            running.model.finalize()
+    finally:
+        calls.end()
 
 
 def is_ready():
@@ -166,9 +174,9 @@ def _check(request, response):
 
 
 def _send(request, response):
-    final = requests_module.TRITONSERVER_RESPONSE_COMPLETE_FINAL
+    final = responses_module.TRITONSERVER_RESPONSE_COMPLETE_FINAL
     try:
-        requests_module.send(request._replies, request._requested, response, final)
+        responses_module.send(request._replies, request._requested, response, final)
     except TritonModelException as error:
         # This request's alone: the others have answers of their own. (One that is closed has had its
         # answer; what it got too much is the log's.)

@@ -1,17 +1,20 @@
-"""Requests, responses and errors, as a model.py sees them."""
+"""Requests, as a model.py sees them."""
 
 import ctypes
-import enum
-import json
-import struct
 
+import _multipy_triton_calls as calls
 import _multipy_triton_server as server
+from _multipy_triton_responses import (
+    InferenceResponseSender,
+    Replies,
+    ask_cancelled,
+    parameters_as_json,
+)
 from _multipy_triton_server import TritonModelException
 from _multipy_triton_tensor import Tensor
 
 TRITONSERVER_REQUEST_FLAG_SEQUENCE_START = 1
 TRITONSERVER_REQUEST_FLAG_SEQUENCE_END = 2
-TRITONSERVER_RESPONSE_COMPLETE_FINAL = 1
 TRITONSERVER_REQUEST_RELEASE_ALL = 1
 TRITONSERVER_REQUEST_RELEASE_RESCHEDULE = 2
 TRITONSERVER_MEMORY_GPU = 0
@@ -19,41 +22,6 @@ TRITONSERVER_MEMORY_CPU = 1
 
 # Whether this interpreter's model can have requests rescheduled: _multipy_triton_model says so.
 iterates = False
-
-
-class TritonError:
-    """What went wrong with a request, for its response."""
-
-    class ErrorCode(enum.IntEnum):
-        UNKNOWN = 0
-        INTERNAL = 1
-        NOT_FOUND = 2
-        INVALID_ARG = 3
-        UNAVAILABLE = 4
-        UNSUPPORTED = 5
-        ALREADY_EXISTS = 6
-        CANCELLED = 7
-
-    UNKNOWN = ErrorCode.UNKNOWN
-    INTERNAL = ErrorCode.INTERNAL
-    NOT_FOUND = ErrorCode.NOT_FOUND
-    INVALID_ARG = ErrorCode.INVALID_ARG
-    UNAVAILABLE = ErrorCode.UNAVAILABLE
-    UNSUPPORTED = ErrorCode.UNSUPPORTED
-    ALREADY_EXISTS = ErrorCode.ALREADY_EXISTS
-    CANCELLED = ErrorCode.CANCELLED
-
-    __slots__ = ("_message", "_code")
-
-    def __init__(self, message, code=ErrorCode.INTERNAL):
-        self._message = str(message)
-        self._code = TritonError.ErrorCode(code)
-
-    def code(self):
-        return self._code
-
-    def message(self):
-        return self._message
 
 
 class PreferredMemory:
@@ -67,10 +35,11 @@ class PreferredMemory:
 
 
 class InferenceTrace:
-    __slots__ = ("_context",)
+    __slots__ = ("_context", "_request_number")
 
-    def __init__(self, context=None):
+    def __init__(self, context=None, request_number=0):
         self._context = context
+        self._request_number = request_number  # of the server's request that it is of; 0: of none
 
     def get_context(self):
         """The context that the client has begun, as JSON; None without one."""
@@ -88,43 +57,6 @@ class _Inputs:
     # (Bound here: when the interpreter ends, the module may have gone before this.)
     def __del__(self, drop=server.drop_request):
         drop(self.number)
-
-
-class _Replies:
-    """The way back: the server is told when it has gone without a last response."""
-
-    __slots__ = ("number",)
-
-    def __init__(self, number):
-        self.number = number
-
-    def __del__(self, drop=server.drop_responder):
-        drop(self.number)
-
-
-def _parameters_as_json(parameters):
-    if parameters is None:
-        return "{}"
-    if not isinstance(parameters, dict):
-        raise TritonModelException(
-            f"Expect parameters to be a dict, found type {type(parameters)}"
-        )
-    for key, value in parameters.items():
-        if not isinstance(key, str):
-            raise TritonModelException(
-                f"Expect parameters keys to have type str, found type {type(key)}"
-            )
-        if not isinstance(value, (bool, int, str)):
-            raise TritonModelException(
-                f"Expect parameters values to have type bool/int/str, found type {type(value)}"
-            )
-    return json.dumps(parameters)
-
-
-def _not_yet(what):
-    return TritonModelException(
-        f"{what} is not there yet in the multipy backend: it needs backend \"python\""
-    )
 
 
 class InferenceRequest:
@@ -170,9 +102,14 @@ class InferenceRequest:
         self._correlation_id = correlation_id
         self._flags = flags
         self._timeout = timeout
-        self._parameters = _parameters_as_json(parameters)
+        self._parameters = parameters_as_json(parameters)
         self._requested = set(requested_output_names)
         self._tensors = list(inputs)
+        for each in self._tensors:
+            if not isinstance(each, Tensor):
+                raise TritonModelException(
+                    f"inputs has an object of {type(each)}, expected a pb_utils.Tensor"
+                )
         self._inputs = self._replies = self._sender = None
         self._trace = trace or InferenceTrace()
         self._release_flags = TRITONSERVER_REQUEST_RELEASE_ALL
@@ -186,7 +123,7 @@ class InferenceRequest:
         self._flags, self._timeout, self._parameters = values[3], values[4], values[5]
         self._requested = set(values[6])
         self._inputs = inputs = _Inputs(number)
-        self._replies = _Replies(number)
+        self._replies = Replies(number)
         self._tensors = [
             Tensor._over(name, kind, shape, address, size, inputs)
             for name, kind, shape, address, size in values[7]
@@ -228,12 +165,12 @@ class InferenceRequest:
             context = ctypes.c_char_p()
             server.require(server.trace_context(self._inputs.number, ctypes.byref(context)))
             text = (context.value or b"").decode()
-            self._trace = InferenceTrace(text or None)
+            self._trace = InferenceTrace(text or None, self._inputs.number)
         return self._trace
 
     def is_cancelled(self):
         self._require_served("is_cancelled()")
-        return _ask_cancelled(server.request_is_cancelled, self._inputs.number)
+        return ask_cancelled(server.request_is_cancelled, self._inputs.number)
 
     def set_release_flags(self, flags):
         self._require_served("set_release_flags()")
@@ -261,151 +198,26 @@ class InferenceRequest:
         return self._sender
 
     def exec(self, decoupled=False):
-        raise _not_yet("InferenceRequest.exec() (BLS)")
+        """The response of the model that this is for, an error included; of a decoupled model,
+        whatever it sends, one after the other."""
+        return calls.execute(self._to_another_model("exec()"), decoupled)
 
     def async_exec(self, decoupled=False):
-        raise _not_yet("InferenceRequest.async_exec() (BLS)")
+        """The same, to be awaited."""
+        return calls.execute_async(self._to_another_model("async_exec()"), decoupled)
+
+    def _to_another_model(self, what):
+        if self._model is None:
+            raise TritonModelException(
+                f"{what} is for requests that the model has made, with a model_name"
+            )
+        return self
 
     def _require_served(self, what):
         if self._inputs is None:
             raise TritonModelException(f"{what} is for requests that execute() was given")
 
 
-def _ask_cancelled(function, number):
-    cancelled = ctypes.c_int(0)
-    server.require(function(number, ctypes.byref(cancelled)))
-    return cancelled.value != 0
-
-
-class InferenceResponse:
-    __slots__ = ("_outputs", "_error", "_parameters", "__weakref__")
-
-    def __init__(self, output_tensors=(), error=None, parameters=None):
-        outputs = list(output_tensors)
-        for output in outputs:
-            if not isinstance(output, Tensor):
-                raise TritonModelException(
-                    "Output tensor for inference response should not be empty."
-                    if output is None
-                    else f"output_tensors has an object of {type(output)}, expected a pb_utils.Tensor"
-                )
-        if error is not None and not isinstance(error, TritonError):
-            raise TypeError(f"error is of {type(error)}, expected a pb_utils.TritonError")
-        self._outputs = outputs
-        self._error = error
-        self._parameters = _parameters_as_json(parameters)
-
-    def output_tensors(self):
-        return self._outputs
-
-    def has_error(self):
-        return self._error is not None
-
-    def error(self):
-        return self._error
-
-    def parameters(self):
-        return self._parameters
-
-
-_COUNTS = struct.Struct("=II")
-_OUTPUT = struct.Struct("=IIIIQQ")
-_PARAMETER = struct.Struct("=IIQ")
-
-
-def _parameter_rows(parameters):
-    for key, value in parameters.items():
-        key = key.encode("utf-8")
-        if isinstance(value, bool):
-            yield _PARAMETER.pack(len(key), 2, int(value)) + key
-        elif isinstance(value, int):
-            if not -(2**63) <= value < 2**63:
-                raise TritonModelException(f"parameter {key.decode()} is {value}: too large")
-            yield _PARAMETER.pack(len(key), 1, value & (2**64 - 1)) + key
-        else:
-            text = value.encode("utf-8")
-            yield _PARAMETER.pack(len(key), 0, len(text)) + key + text
-
-
-def _rows(response, requested):
-    """The response as response_reader.h describes it; its tensors have to stay until it is sent."""
-    outputs = response._outputs
-    if requested:
-        outputs = [output for output in outputs if output._name in requested]
-    parameters = {} if response._parameters == "{}" else json.loads(response._parameters)
-    rows = [_COUNTS.pack(len(outputs), len(parameters))]
-    for output in outputs:
-        name = output._name.encode("utf-8")
-        shape = output._shape
-        address, size = output._memory()
-        rows.append(_OUTPUT.pack(len(name), output._type, len(shape), 0, address, size))
-        if shape:
-            rows.append(struct.pack(f"={len(shape)}q", *shape))
-        rows.append(name)
-    rows.extend(_parameter_rows(parameters))
-    return b"".join(rows)
-
-
-def send(replies, requested, response, flags):
-    """Sends a response, or, without one, only flags."""
-    number = replies.number
-    if response is None:
-        error = server.send_last(number, flags)
-    elif response._error is not None:
-        text = server.to_bytes(response._error._message)
-        error = server.send_error(number, int(response._error._code), text, flags)
-    else:
-        rows = _rows(response, requested)
-        error = server.send_response(number, rows, len(rows), flags)
-    server.require(error)
-
-
-class InferenceResponseSender:
-    """Sends responses of one request, also after execute() has returned, and from any thread."""
-
-    __slots__ = ("_replies", "_requested", "__weakref__")
-
-    def __init__(self, replies, requested):
-        self._replies = replies
-        self._requested = requested
-
-    def send(self, response=None, flags=0):
-        if response is not None and not isinstance(response, InferenceResponse):
-            raise TypeError(
-                f"response is of {type(response)}, expected a pb_utils.InferenceResponse"
-            )
-        send(self._replies, self._requested, response, flags)
-
-    def is_cancelled(self):
-        return _ask_cancelled(server.responder_is_cancelled, self._replies.number)
-
-
 def get_input_tensor_by_name(inference_request, name):
     """The input of that name; None without one."""
     return next((each for each in inference_request.inputs() if each.name() == name), None)
-
-
-def get_output_tensor_by_name(inference_response, name):
-    """The output of that name; None without one."""
-    return next((each for each in inference_response.output_tensors() if each.name() == name), None)
-
-
-class MetricFamily:
-    """Metrics of a model's own: not there yet."""
-
-    COUNTER, GAUGE, HISTOGRAM = range(3)
-
-    def __init__(self, *args, **kwargs):
-        raise _not_yet("MetricFamily (a model's own metrics)")
-
-
-def load_model(*args, **kwargs):
-    raise _not_yet("load_model()")
-
-
-def unload_model(*args, **kwargs):
-    raise _not_yet("unload_model()")
-
-
-def is_model_ready(*args, **kwargs):
-    raise _not_yet("is_model_ready()")

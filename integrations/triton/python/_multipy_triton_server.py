@@ -9,6 +9,9 @@ import ctypes
 _TEXT = ctypes.c_char_p
 _NUMBER = ctypes.c_uint64
 _FLAGS = ctypes.c_uint32
+_REAL = ctypes.c_double
+_SERVER = ctypes.c_void_p
+_NUMBER_OUT = ctypes.POINTER(_NUMBER)
 
 # Name: what it returns, what it takes. One that returns a text returns None, or an error.
 _DECLARATIONS = {
@@ -24,7 +27,27 @@ _DECLARATIONS = {
     "trace_context": (_TEXT, _NUMBER, ctypes.POINTER(ctypes.c_char_p)),
     "drop_request": (None, _NUMBER),
     "drop_responder": (None, _NUMBER),
+    "send_call": (_TEXT, _SERVER, _TEXT, _NUMBER, ctypes.c_int, _NUMBER_OUT),
+    "next_response": (
+        _TEXT, _NUMBER, _FLAGS, _NUMBER_OUT, ctypes.POINTER(ctypes.c_void_p), _NUMBER_OUT,
+    ),
+    "cancel_call": (_TEXT, _NUMBER),
+    "drop_call": (ctypes.c_int, _NUMBER, _FLAGS),
+    "drop_response": (None, _NUMBER),
+    "make_family": (_TEXT, ctypes.c_int, _TEXT, _TEXT, _NUMBER_OUT),
+    "make_metric": (_TEXT, _NUMBER, _TEXT, _NUMBER, ctypes.POINTER(_REAL), _NUMBER, _NUMBER_OUT),
+    "increment_metric": (_TEXT, _NUMBER, _REAL),
+    "set_metric": (_TEXT, _NUMBER, _REAL),
+    "observe_metric": (_TEXT, _NUMBER, _REAL),
+    "metric_value": (_TEXT, _NUMBER, ctypes.POINTER(_REAL)),
+    "drop_metric": (None, _NUMBER),
+    "drop_family": (None, _NUMBER),
+    "load_model": (_TEXT, _SERVER, _TEXT, _TEXT, _TEXT, _NUMBER),
+    "unload_model": (_TEXT, _SERVER, _TEXT, ctypes.c_int),
+    "model_is_ready": (_TEXT, _SERVER, _TEXT, ctypes.c_int64, ctypes.POINTER(ctypes.c_int)),
 }
+
+handle = None  # of the server itself; set by connect()
 
 
 class TritonModelException(Exception):
@@ -33,14 +56,16 @@ class TritonModelException(Exception):
 
 def connect(addresses):
     """Makes functions of the addresses; they are attributes of this module."""
+    global handle
+    handle = addresses["server"]
     for name, (result, *arguments) in _DECLARATIONS.items():
         globals()[name] = ctypes.CFUNCTYPE(result, *arguments)(addresses[name])
 
 
-def require(error):
-    """Raises the error that a function has returned, if it has."""
+def require(error, doing=""):
+    """Raises the error that a function has returned, if it has, behind what was being done."""
     if error is not None:
-        raise TritonModelException(error.decode("utf-8", "replace"))
+        raise TritonModelException(doing + error.decode("utf-8", "replace"))
 
 
 def to_bytes(text):

@@ -7,6 +7,8 @@ from _multipy_triton_config import (
     using_decoupled_model_transaction_policy,
 )
 from _multipy_triton_log import Logger
+from _multipy_triton_metrics import Metric, MetricFamily
+from _multipy_triton_models import is_model_ready, load_model, unload_model
 from _multipy_triton_requests import (
     TRITONSERVER_MEMORY_CPU,
     TRITONSERVER_MEMORY_GPU,
@@ -14,18 +16,16 @@ from _multipy_triton_requests import (
     TRITONSERVER_REQUEST_FLAG_SEQUENCE_START,
     TRITONSERVER_REQUEST_RELEASE_ALL,
     TRITONSERVER_REQUEST_RELEASE_RESCHEDULE,
-    TRITONSERVER_RESPONSE_COMPLETE_FINAL,
     InferenceRequest,
-    InferenceResponse,
     InferenceTrace,
-    MetricFamily,
     PreferredMemory,
-    TritonError,
     get_input_tensor_by_name,
+)
+from _multipy_triton_responses import (
+    TRITONSERVER_RESPONSE_COMPLETE_FINAL,
+    InferenceResponse,
+    TritonError,
     get_output_tensor_by_name,
-    is_model_ready,
-    load_model,
-    unload_model,
 )
 from _multipy_triton_server import TritonModelException
 from _multipy_triton_tensor import Tensor

@@ -1,6 +1,7 @@
 """The backend in the real server, asked by tritonclient over HTTP and gRPC.
 
-TRITON_SERVER is the program, TRITON_BACKENDS the folder that has multipy/libtriton_multipy.so.
+TRITON_SERVER is the program, TRITON_BACKENDS the folder that has multipy/libtriton_multipy.so,
+TRITON_PACKAGES what make_packages.py has written.
 """
 
 import concurrent.futures
@@ -181,8 +182,8 @@ class Raises(ModelTest):
             3: "do not match the number of",
             4: "Expected an 'InferenceResponse' object",
             5: "without a last response",
-            6: "BLS",
-            7: "MetricFamily",
+            6: "exec.. is for requests that the model has made",
+            7: "7 is not a valid .*MetricKind",
             8: "without a last response",
             11: "iterative_sequence",
         }
@@ -418,25 +419,201 @@ class Cancelled(ModelTest):
         self.assertEqual(ask("cancelled", IN=np.zeros(1, np.float32)).as_numpy("OUT").tolist(), [0])
 
 
+class Asks(ModelTest):
+    """Requests of a model to other ones."""
+
+    model = "asks"
+    others = ("add_sub", "told", "raises", "repeats", "awaits", "cancelled", "identity")
+
+    @classmethod
+    def setUpClass(cls):
+        for each in cls.others:
+            server.grpc.load_model(each)
+        super().setUpClass()
+
+    @classmethod
+    def tearDownClass(cls):
+        super().tearDownClass()
+        for each in cls.others:
+            server.grpc.unload_model(each)
+
+    def told(self, *what):
+        answer = ask("asks", IN=np.array([json.dumps(what)], np.object_))
+        return json.loads(answer.as_numpy("OUT")[0])
+
+    def test_outputs(self):
+        self.assertEqual(self.told("add_sub"), [[1, 2, 3, 4], [-1, 0, 1, 2]])
+        self.assertEqual(self.told("only_one_output"), ["OUTPUT1"])
+        self.assertTrue(self.told("many_numbers", 10))
+        self.assertTrue(self.told("many_numbers", 2_500_000))
+
+    def test_all_that_a_request_has(self):
+        told, parameters = self.told("what_it_is_told")
+        self.assertEqual(told["request_id"], "from asks")
+        self.assertEqual(told["correlation_id"], "a text")
+        self.assertEqual(told["flags"], 1)
+        self.assertEqual(told["timeout"], 77)
+        self.assertEqual(told["parameters"], {"text": "ü", "number": -3, "truth": True})
+        self.assertEqual(told["requested"], ["TOLD"])
+        self.assertEqual(parameters, {"whole": 7, "truth": True, "text": "über"})
+
+    def test_errors(self):
+        self.assertIn("only supported during the 'execute'", self.told("in_initialize"))
+        for model, pattern in (("nowhere", "'nowhere' is not ready"), ("repeats", "decoupled=True")):
+            self.assertIn(pattern, self.told("error_of", model, 1)["error"])
+        self.assertEqual(self.told("error_of", "raises", 103), {"error": "code 103", "code": 3})
+        self.assertIn("way 1", self.told("error_of", "raises", 1)["error"])
+        self.assertIn("no weights", self.told("cannot_load"))
+
+    def test_several_responses(self):
+        self.assertEqual(self.told("one_after_the_other", 4), [[0, 1, 2, 3]] * 2)
+        self.assertEqual(self.told("one_after_the_other", 0), [[], []])
+
+    def test_coroutines_wait_at_once(self):
+        answers, seconds = self.told("at_once", 10)
+        self.assertEqual(answers, list(range(1, 11)))
+        self.assertLess(seconds, 1.5)  # one after the other: two seconds
+
+    def test_one_that_is_given_up(self):
+        answer, seconds = self.told("given_up")
+        self.assertEqual(answer, [0])
+        self.assertLess(seconds, 30)
+
+    def test_models(self):
+        self.assertEqual(self.told("models", "strings"), [False, [True, False], False])
+        self.assertEqual(self.told("a_model_of_its_own"), [12])
+
+    def test_many_at_once(self):
+        def one(i):
+            return self.told("many_numbers", 1000 + i)
+
+        with concurrent.futures.ThreadPoolExecutor(8) as pool:
+            self.assertTrue(all(pool.map(one, range(64))))
+
+
+class Measures(ModelTest):
+    model = "measures"
+
+    def test(self):
+        # (Two instances, whose metrics are one.)
+        for value in (3, 4, 50):
+            ask("measures", IN=number(value))
+        self.assertEqual(metric("measured_count", "measures"), 57)
+        self.assertEqual(metric("measured_last", "measures"), 50)
+        self.assertEqual(metric("measured_sizes_count", "measures"), 3)
+        self.assertEqual(metric("measured_sizes_sum", "measures"), 57)
+
+    def test_errors(self):
+        for value, pattern in (
+            (-1, "Failed to increment metric value"),
+            (-2, "buckets"),
+            (-3, "expected a dict of str to str"),
+            (-4, "'MetricFamily' has been deleted"),
+        ):
+            self.fails(pattern, "measures", IN=number(value))
+
+    def test_they_end_with_the_model(self):
+        server.grpc.unload_model("measures")
+        end = time.monotonic() + 30
+        while metric("measured_count", "measures") and time.monotonic() < end:
+            time.sleep(0.05)
+        self.assertEqual(metric("measured_count", "measures"), 0)
+        server.grpc.load_model("measures")
+        ask("measures", IN=number(3))
+        self.assertEqual(metric("measured_count", "measures"), 3)
+
+
+class Packages(unittest.TestCase):
+    def load(self, model):
+        server.grpc.load_model(model)
+        self.addCleanup(server.grpc.unload_model, model)
+
+    def test_one_input_and_one_output(self):
+        self.load("package_doubles")
+        for client in (server.http, server.grpc):
+            for size in (0, 1, 1 << 20):
+                x = np.arange(2 * size, dtype=np.float32).reshape(2, size)
+                y = ask("package_doubles", client, IN=x).as_numpy("OUT")
+                np.testing.assert_array_equal(y, 2 * x)
+
+    def test_instances_share_the_weights(self):
+        def loaded(count):
+            config = json.dumps(
+                {
+                    **server.http.get_model_config("package_doubles"),
+                    "instance_group": [{"kind": "KIND_CPU", "count": count}],
+                }
+            )
+            server.http.load_model("package_doubles", config=config)
+            for _ in range(20):
+                ask("package_doubles", IN=np.ones((1, 2), np.float32))
+            return server.memory()
+
+        self.load("package_doubles")
+        # 100 MB of weights. (A further interpreter with torch has some 50 MB.)
+        one, three = loaded(1), loaded(3)
+        self.assertLess(three - one, 2 * 90 * 2**20)
+
+    def test_several_by_name_and_requests_joined(self):
+        self.load("package_several")
+
+        def one(value):
+            a, b = np.full((1, 2), value, np.float32), np.full((1, 2), 10, np.float32)
+            return ask("package_several", A=a, B=b)
+
+        with concurrent.futures.ThreadPoolExecutor(4) as pool:
+            answers = list(pool.map(one, range(4)))
+        for value, answer in enumerate(answers):
+            self.assertEqual(answer.as_numpy("SUM").tolist(), [[value + 10] * 2])
+        self.assertGreater(max(int(each.as_numpy("COUNT")[0, 0]) for each in answers), 1)
+        answer = ask("package_several", outputs=["SUM"], A=np.ones((2, 2), np.float32),
+                     B=np.ones((2, 2), np.float32))
+        self.assertEqual(answer.as_numpy("SUM").tolist(), [[2, 2], [2, 2]])
+        self.assertIsNone(answer.as_numpy("COUNT"))
+
+    def test_what_goes_wrong(self):
+        self.load("package_wrong")
+        for way, pattern in (
+            (1, "ValueError: way 1"),
+            (2, "a String for output 'OUT', expected a tensor"),
+            (3, "2 values, expected as many"),
+            (4, "a tensor of Double for output 'OUT', the configuration says Int"),
+        ):
+            with self.assertRaisesRegex(InferenceServerException, pattern):
+                ask("package_wrong", IN=number(way))
+            self.assertEqual(ask("package_wrong", IN=number(0)).as_numpy("OUT").tolist(), [0])
+        with self.assertRaisesRegex(InferenceServerException, "model.pt"):
+            server.grpc.load_model("package_broken")
+        self.assertFalse(server.grpc.is_model_ready("package_broken"))
+
+
 class Reload(unittest.TestCase):
-    def test_twenty_times(self):
+    def grown(self, model, x, times):
+        """How much resident memory has grown by, when the model has been loaded so often."""
+
         def once():
-            server.grpc.load_model("identity")
-            x = np.ones((1, 5), np.float32)
-            np.testing.assert_array_equal(ask("identity", IN=x).as_numpy("OUT"), x)
-            server.grpc.unload_model("identity")
+            server.grpc.load_model(model)
+            ask(model, IN=x)
+            server.grpc.unload_model(model)
             end = time.monotonic() + 30
-            while server.grpc.is_model_ready("identity") and time.monotonic() < end:
+            while server.grpc.is_model_ready(model) and time.monotonic() < end:
                 time.sleep(0.02)
 
         for _ in range(5):
             once()
         before = server.memory()
-        for _ in range(20):
+        for _ in range(times):
             once()
         grown = server.memory() - before
-        print(f"20 times: resident memory grew by {grown / 2**20:.1f} MiB of {before / 2**20:.0f}")
-        self.assertLess(grown, 40 * 2**20)
+        print(f"{model}, {times} times: {grown / 2**20:.1f} MiB more, of {before / 2**20:.0f}")
+        return grown
+
+    def test_a_model_py(self):
+        self.assertLess(self.grown("identity", np.ones((1, 5), np.float32), 20), 40 * 2**20)
+
+    def test_a_package(self):
+        # (Its weights are 100 MB.)
+        self.assertLess(self.grown("package_doubles", np.ones((1, 5), np.float32), 10), 60 * 2**20)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,9 @@ import time
 import tritonclient.grpc
 import tritonclient.http
 
-MODELS = pathlib.Path(__file__).parent / "models"
+MODELS = [pathlib.Path(__file__).parent / "models"]
+if "TRITON_PACKAGES" in os.environ:  # what make_packages.py has written
+    MODELS.append(pathlib.Path(os.environ["TRITON_PACKAGES"]))
 
 
 def free_ports(count):
@@ -35,7 +37,7 @@ class Server:
         self._place = tempfile.TemporaryDirectory()
         command = [
             os.environ["TRITON_SERVER"],
-            f"--model-repository={models}",
+            *(f"--model-repository={each}" for each in models),
             f"--backend-directory={os.environ['TRITON_BACKENDS']}",
             "--model-control-mode=explicit",
             "--exit-timeout-secs=20",

@@ -25,7 +25,7 @@ class TritonPythonModel:
             if way == 6:
                 request.exec()
             if way == 7:
-                pb_utils.MetricFamily("name", "description", pb_utils.MetricFamily.COUNTER)
+                pb_utils.MetricFamily("name", "description", 7)
             if way == 8:
                 responses.append(None)
                 continue
