@@ -86,6 +86,7 @@ void ManagerState::shutDown() noexcept {
   {
     const GilReleased outside;  // its threads may be waiting for the GIL that this one has
     keeper.stop();
+    keeper.takeWarmUp();
     queue.end();  // before the threads of `queued` are waited for, which may be in line
     queued.stop();
   }

@@ -52,7 +52,7 @@ struct ManagerState final : Interpreters, std::enable_shared_from_this<ManagerSt
     keeper.ask(CallRecords::placeOf(id), ReplacementReason::Condemned, id);
   }
 
-  const InterpreterManagerOptions options;
+  InterpreterManagerOptions options;  // without warmUp, which is the keeper's
   const InterpreterRecipe recipe;
   ObserverSlot observer;
   InterpreterPlaces places;

@@ -83,6 +83,11 @@ void PoolKeeper::setWarmUp(WarmUp warmUp) {
   warmUp_ = std::move(warmUp);
 }
 
+PoolKeeper::WarmUp PoolKeeper::takeWarmUp() noexcept {
+  const Change change(*this);
+  return std::exchange(warmUp_, nullptr);
+}
+
 // --- all at once
 
 void PoolKeeper::onAll(const std::function<void(All&)>& work) {

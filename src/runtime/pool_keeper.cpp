@@ -29,7 +29,7 @@ PoolKeeper::PoolKeeper(ManagerState& manager, std::size_t n)
       options_(manager.options.pool.replacement),
       rules_(options_),
       sizing_(manager.options.pool.sizing, n, manager.places.cores.size()),
-      warmUp_(manager.options.warmUp),
+      warmUp_(std::move(manager.options.warmUp)),
       records_(manager.places.cores.size()),
       replacedIn_(records_.size()) {
   seats_.reserve(records_.size());

@@ -70,6 +70,8 @@ class PoolKeeper {
   void replace(int slot);
   void resize(std::size_t n);
   void setWarmUp(WarmUp warmUp);
+  /// What is called no more: it may hold objects of this very pool, which hold the pool.
+  WarmUp takeWarmUp() noexcept;
   /// Does `work` while the pool stays as it is. Throws what it throws.
   class All;
   void onAll(const std::function<void(All&)>& work);

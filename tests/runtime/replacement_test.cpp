@@ -9,6 +9,7 @@
 #include <fstream>
 #include <functional>
 #include <future>
+#include <memory>
 #include <string>
 #include <thread>
 #include <utility>
@@ -345,6 +346,19 @@ TEST(WarmUp, OfWhatIsLoadedLater) {
   pool.manager.replace(pool.slot(0));
   pool.manager.resize(3);
   EXPECT_TRUE(allAreWarm());
+}
+
+TEST(WarmUp, GoesWithTheManagerWhoseObjectsItHolds) {
+  const auto held = std::make_shared<int>();
+  const std::weak_ptr<int> still = held;
+  {
+    Pool pool(1);
+    const auto warmUp = [held, model = pool.function("warm_up")](const Interpreter& interpreter) {
+      model.acquireSession(&interpreter);
+    };
+    pool.manager.setWarmUp(warmUp);
+  }
+  EXPECT_EQ(still.use_count(), 1);
 }
 
 TEST(WarmUp, ThatThrowsLeavesTheOldOneServing) {
