@@ -355,7 +355,8 @@ MULTIPY_EXPORT int multipy_system(const char* command) { return __wrap_system(co
 
 void multipy::lookAtEnvironment() {
   static char* none = nullptr;
-  char** const now = own ? own->all() : __real_environ;
+  // (Another interpreter may be changing it: process/environment_variables.cpp.)
+  char** const now = own ? own->all() : std::atomic_ref(__real_environ).load();
   show(now ? now : &none);
 }
 

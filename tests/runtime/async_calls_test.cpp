@@ -271,27 +271,36 @@ TEST_F(TwoInterpretersAsync, EachCallHasOneOutcomeWhateverEndsIt) {
 
 /// A coroutine that begins at once and whose end can be waited for.
 struct Coroutine {
-  struct promise_type {
-    Coroutine get_return_object() {
-      return Coroutine(std::coroutine_handle<promise_type>::from_promise(*this));
-    }
-    std::suspend_never initial_suspend() noexcept { return {}; }
-    std::suspend_always final_suspend() noexcept {
+  struct promise_type;
+  using Handle = std::coroutine_handle<promise_type>;
+  struct Final {
+    bool await_ready() noexcept { return false; }
+    /// It is suspended: as soon as its end is known, it may be destroyed.
+    void await_suspend(Handle ending) noexcept {
+      std::promise<void> ended = std::move(ending.promise().ended);
       ended.set_value();
-      return {};
     }
+    void await_resume() noexcept {}
+  };
+  struct promise_type {
+    Coroutine get_return_object() { return Coroutine(*this); }
+    std::suspend_never initial_suspend() noexcept { return {}; }
+    Final final_suspend() noexcept { return {}; }
     void return_void() {}
     void unhandled_exception() { std::terminate(); }
     std::promise<void> ended;
   };
-  explicit Coroutine(std::coroutine_handle<promise_type> of) : handle(of) {}
-  Coroutine(Coroutine&& other) noexcept : handle(std::exchange(other.handle, nullptr)) {}
+  explicit Coroutine(promise_type& promise)
+      : handle(Handle::from_promise(promise)), ended(promise.ended.get_future()) {}
+  Coroutine(Coroutine&& other) noexcept
+      : handle(std::exchange(other.handle, nullptr)), ended(std::move(other.ended)) {}
   ~Coroutine() { destroy(); }
-  void wait() { handle.promise().ended.get_future().wait(); }
+  void wait() { ended.wait(); }
   void destroy() {
     if (handle) std::exchange(handle, nullptr).destroy();
   }
-  std::coroutine_handle<promise_type> handle;
+  Handle handle;
+  std::future<void> ended;
 };
 
 TEST_F(AsyncCalls, ACoroutineGoesOnWithTheResultOrTheError) {

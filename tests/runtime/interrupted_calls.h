@@ -307,11 +307,11 @@ class Interrupts : public testing::Test {
     return manager.createMovable(function(name), &session);
   }
 
-  /// What an interrupted call of it has raised, or returned.
-  std::string interrupted(const char* name) {
+  /// What a call of it, interrupted after that time, has raised, or returned.
+  std::string interrupted(const char* name, Clock::duration after = 100ms) {
     const Obj callable = function(name);
     Call call(core());
-    Interrupter interrupter(call);
+    Interrupter interrupter(call, after);
     std::string outcome;
     try {
       outcome = callable({}).toIValue().toStringRef();
