@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "integrations/triton/errors.h"
-#include "integrations/triton/log.h"
 #include "integrations/triton/request_table.h"
 
 namespace multipy::triton {

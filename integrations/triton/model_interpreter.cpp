@@ -1,11 +1,10 @@
 #include "integrations/triton/model_interpreter.h"
 
 #include <ATen/core/ivalue.h>
-#include <multipy/runtime/environment.h>
 #include <multipy/runtime/interpreter_manager.h>
-#include <multipy/runtime/python_environment.h>
 
 #include "integrations/triton/errors.h"
+#include "integrations/triton/python_environment_at.h"
 #include "integrations/triton/python_functions.h"
 #include "tools/python_sources.h"
 
@@ -13,11 +12,6 @@ namespace multipy::triton {
 namespace {
 
 constexpr const char* kRunner = "_multipy_triton_model";
-
-std::shared_ptr<runtime::Environment> environmentAt(const std::string& prefix) {
-  if (prefix.empty()) return std::make_shared<runtime::NoopEnvironment>();
-  return std::make_shared<runtime::PythonEnvironment>(prefix);
-}
 
 c10::Dict<std::string, std::string> dictOf(const std::map<std::string, std::string>& values) {
   c10::Dict<std::string, std::string> out;

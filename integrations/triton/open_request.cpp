@@ -64,7 +64,7 @@ std::unique_lock<std::mutex> OpenRequest::held() const {
   return lock;
 }
 
-OpenRequest::Input OpenRequest::input(std::uint32_t index, bool copy) {
+TensorRow OpenRequest::input(std::uint32_t index, bool copy) {
   TRITONBACKEND_Input* input = nullptr;
   check(TRITONBACKEND_RequestInputByIndex(request_, index, &input), "get an input");
   const char* name = nullptr;
@@ -75,7 +75,7 @@ OpenRequest::Input OpenRequest::input(std::uint32_t index, bool copy) {
   std::uint32_t buffers = 0;
   check(TRITONBACKEND_InputProperties(input, &name, &type, &shape, &dimensions, &size, &buffers),
         "get an input's properties");
-  Input out{name, type, {shape, shape + dimensions}, nullptr, size};
+  TensorRow out{name, type, {shape, shape + dimensions}, nullptr, size};
   if (size == 0) return out;
   if (buffers == 1 && !copy && size > kSmall) {
     shows_ = true;
@@ -100,6 +100,20 @@ OpenRequest::Input OpenRequest::input(std::uint32_t index, bool copy) {
   out.data = whole.get();
   copies_.push_back(std::move(whole));
   return out;
+}
+
+std::vector<std::string> OpenRequest::requestedOutputs() const {
+  std::uint32_t count = 0;
+  check(TRITONBACKEND_RequestOutputCount(request_, &count), "count a request's outputs");
+  std::vector<std::string> names;
+  names.reserve(count);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const char* name = nullptr;
+    check(TRITONBACKEND_RequestOutputName(request_, i, &name),
+          "get the name of a requested output");
+    names.emplace_back(name);
+  }
+  return names;
 }
 
 bool OpenRequest::isCancelled() const {

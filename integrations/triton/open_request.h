@@ -9,7 +9,8 @@
 // and all of them from the first time on that a model was seen to keep one (instance.cpp). Copies
 // stay as long as Python wants.
 //
-// Threads: construction, input() and adopt() by the thread that executes; the rest from any thread.
+// Threads: construction, input(), requestedOutputs() and adopt() by the thread that executes; the
+// rest from any thread.
 #pragma once
 
 #include <atomic>
@@ -19,6 +20,7 @@
 #include <string>
 #include <vector>
 
+#include "integrations/triton/rows.h"
 #include "integrations/triton/triton_api.h"
 
 namespace multipy::triton {
@@ -42,16 +44,11 @@ class OpenRequest {
 
   /// An input, in one piece: Triton's own memory, or a copy that is kept here: where it comes in
   /// several pieces, is small, or `copy` says so. TritonError for memory of a GPU.
-  struct Input {
-    std::string name;
-    TRITONSERVER_DataType type;
-    std::vector<std::int64_t> shape;
-    const void* data;  // null where there are no bytes
-    std::uint64_t size;
-  };
-  Input input(std::uint32_t index, bool copy);
+  TensorRow input(std::uint32_t index, bool copy);
   /// Whether one of them was Triton's own memory.
   bool showsTritonsMemory() const noexcept { return shows_; }
+  /// Names of the outputs that are asked for; none: all are.
+  std::vector<std::string> requestedOutputs() const;
 
   /// Whether, instead of an answer, the server is to give it to the model again.
   void reschedule(bool wanted) noexcept { rescheduled_ = wanted; }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "integrations/triton/errors.h"
 #include "integrations/triton/statistics.h"
@@ -9,29 +10,16 @@
 namespace multipy::triton {
 namespace {
 
-std::vector<std::string> requestedOutputs(TRITONBACKEND_Request* request) {
-  std::uint32_t count = 0;
-  check(TRITONBACKEND_RequestOutputCount(request, &count), "count a request's outputs");
-  std::vector<std::string> names;
-  for (std::uint32_t i = 0; i < count; ++i) {
-    const char* name = nullptr;
-    check(TRITONBACKEND_RequestOutputName(request, i, &name), "get the name of a requested output");
-    names.emplace_back(name);
-  }
-  return names;
-}
-
 std::vector<TensorRow> inputsOf(OpenRequest& request, const std::vector<Port>& ports, bool copy) {
   std::uint32_t count = 0;
   check(TRITONBACKEND_RequestInputCount(request.get(), &count), "count a request's inputs");
   std::vector<std::optional<TensorRow>> found(ports.size());
   for (std::uint32_t i = 0; i < count; ++i) {
-    OpenRequest::Input input = request.input(i, copy);
+    TensorRow input = request.input(i, copy);
     const auto port = std::find_if(ports.begin(), ports.end(),
                                    [&](const Port& each) { return each.name == input.name; });
     if (port == ports.end()) continue;  // (the server has refused those that it does not know)
-    found[static_cast<std::size_t>(port - ports.begin())] =
-        TensorRow{input.name, input.type, input.shape, input.data, input.size};
+    found[static_cast<std::size_t>(port - ports.begin())] = std::move(input);
   }
   std::vector<TensorRow> out;
   for (std::size_t i = 0; i < ports.size(); ++i) {
@@ -84,7 +72,7 @@ void PackageInstance::execute(TRITONBACKEND_Request** requests, std::uint32_t co
 
 PackageInstance::Read PackageInstance::read(RequestBatch::Part& part) const {
   Read out{&part, inputsOf(*part.request, package_->place().inputs, settings_.copyInputs),
-           requestedOutputs(part.request->get())};
+           part.request->requestedOutputs()};
   const bool hasLength = settings_.maxBatchSize > 0 && !out.inputs.empty();
   part.size = hasLength ? static_cast<std::uint64_t>(out.inputs[0].shape.at(0)) : 1;
   return out;

@@ -4,15 +4,13 @@
 #include <ATen/ops/cat.h>
 #include <ATen/ops/from_blob.h>
 #include <c10/core/GradMode.h>
-#include <multipy/runtime/environment.h>
 #include <multipy/runtime/interpreter_manager.h>
-#include <multipy/runtime/python_environment.h>
 
 #include <optional>
 #include <utility>
 
 #include "integrations/triton/errors.h"
-#include "integrations/triton/log.h"
+#include "integrations/triton/python_environment_at.h"
 
 namespace multipy::triton {
 namespace {
@@ -56,11 +54,6 @@ void requireTensor(const char* kind, const Port& port) {
                       std::string(kind) + " '" + port.name +
                           "' is of a type that torch has no tensors of; a torch.package takes "
                           "numbers and truth values (texts need a model.py)");
-}
-
-std::shared_ptr<runtime::Environment> environmentAt(const std::string& prefix) {
-  if (prefix.empty()) return std::make_shared<runtime::NoopEnvironment>();
-  return std::make_shared<runtime::PythonEnvironment>(prefix);
 }
 
 at::Tensor tensorOver(const TensorRow& row, const std::shared_ptr<void>& keeps) {

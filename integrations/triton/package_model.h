@@ -33,7 +33,7 @@ struct PackagePlace {
   std::vector<Port> inputs, outputs;
 };
 
-class PackageModel : public std::enable_shared_from_this<PackageModel> {
+class PackageModel {
  public:
   /// Loads the package, in an interpreter that the first instance gets. TritonError for inputs or
   /// outputs that are no tensors; what multipy throws for what cannot be loaded.
@@ -65,10 +65,10 @@ class PackageModel : public std::enable_shared_from_this<PackageModel> {
     std::shared_ptr<void> tensors_;
   };
 
-  /// Calls the model once, with the requests' inputs joined along their first dimension if there
-  /// are several, and the outputs taken apart again. The inputs, in the configuration's order, are
-  /// looked at without a copy; each vector keeps what `keeps` of the request says. TritonError
-  /// where what comes back is not what the configuration says.
+  /// Calls the model once, with the requests' inputs, which are in the configuration's order. Those
+  /// of several requests are joined along their first dimension, and the outputs taken apart again;
+  /// those of one are looked at without a copy, and `keeps` of that request lives as long as
+  /// tensors over them do. TritonError where what comes back is not what the configuration says.
   Outputs call(const std::vector<std::vector<TensorRow>>& requests,
                const std::vector<std::shared_ptr<void>>& keeps,
                const runtime::CallOptions& options);

@@ -63,19 +63,6 @@ std::string parametersOf(TRITONBACKEND_Request* request) {
   return out + "}";
 }
 
-c10::List<std::string> requestedOutputs(TRITONBACKEND_Request* request) {
-  std::uint32_t count = 0;
-  check(TRITONBACKEND_RequestOutputCount(request, &count), "count a request's outputs");
-  c10::List<std::string> names;
-  names.reserve(count);
-  for (std::uint32_t i = 0; i < count; ++i) {
-    const char* name = nullptr;
-    check(TRITONBACKEND_RequestOutputName(request, i, &name), "get the name of a requested output");
-    names.emplace_back(name);
-  }
-  return names;
-}
-
 }  // namespace
 
 struct RequestValues::Elements {
@@ -107,7 +94,7 @@ std::uint64_t RequestValues::add(OpenRequest& open, std::uint64_t number, bool c
   inputs.reserve(count);
   // A tensor is (name, type, shape, address, bytes).
   for (std::uint32_t i = 0; i < count; ++i) {
-    const OpenRequest::Input input = open.input(i, copyInputs);
+    const TensorRow input = open.input(i, copyInputs);
     if (i == 0 && !input.shape.empty()) batchSize = static_cast<std::uint64_t>(input.shape[0]);
     inputs.push_back(tuple(input.name, static_cast<std::int64_t>(input.type), input.shape,
                            integer(reinterpret_cast<std::uintptr_t>(input.data)),
@@ -115,7 +102,7 @@ std::uint64_t RequestValues::add(OpenRequest& open, std::uint64_t number, bool c
   }
   elements_->all.push_back(tuple(integer(number), requestId(request), correlationId(request),
                                  static_cast<std::int64_t>(flags), integer(timeout),
-                                 parametersOf(request), requestedOutputs(request),
+                                 parametersOf(request), open.requestedOutputs(),
                                  c10::ivalue::Tuple::create(std::move(inputs))));
   return batchSize;
 }
