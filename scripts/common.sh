@@ -158,3 +158,14 @@ compile() {
   say "building ${*:-all} in $folder"
   cmake --build "$folder" --parallel "$(compile_jobs)" "${targets[@]}" >&2
 }
+
+# The torch.package of the sentence search, with plain Python's answers beside it.
+export_sentence_encoder() {  # export_sentence_encoder <folder>
+  local example=$root/examples/03_sentence_search file
+  for file in export.py sentence_encoder.py corpus.txt queries.txt; do
+    [[ ! $1/reference.pt -nt $example/$file ]] || continue
+    say "exporting the sentence encoder"
+    "$python" -B "$example/export.py" "$1" >&2
+    return
+  done
+}
