@@ -29,7 +29,7 @@ if(NOT wheel)
 endif()
 run("${python}" -m pip install --quiet --no-deps --target "${scratch}/tools/site" "${wheel}")
 set(ENV{PYTHONPATH} "${scratch}/tools/site")
-expect_output("BaseException" "${python}" -c "from multipy import Interrupted; print(Interrupted.__base__)")
+expect_output("BaseException" "${python}" -c "print(__import__('multipy').Interrupted.__base__)")
 expect_output("PackageExporter" "${python}" -c "print(__import__('multipy.package').package.PackageExporter)")
 expect_output("without its C\\+\\+ library" "${python}" -m multipy doctor)
 
