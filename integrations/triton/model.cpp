@@ -5,6 +5,7 @@
 
 #include "integrations/triton/errors.h"
 #include "integrations/triton/json.h"
+#include "integrations/triton/shared_weights.h"
 
 namespace multipy::triton {
 namespace {
@@ -104,6 +105,7 @@ Model::Model(TRITONBACKEND_Model* model) : model_(model) {
   place_.prefix = environmentFolder(settings().environment, place_.repository);
 
   package_ = loadPackage();
+  if (settings().shareWeights) weights_ = std::make_shared<SharedWeights>();
   bool wanted = false;
   check(TRITONBACKEND_ModelAutoCompleteConfig(model, &wanted),
         "ask whether a model's configuration is to be completed");
@@ -124,10 +126,10 @@ std::shared_ptr<PackageModel> Model::loadPackage() const {
   if (settings.decoupled)
     throw TritonError(TRITONSERVER_ERROR_INVALID_ARG,
                       "model '" + name_ + "' is decoupled; a torch.package sends one response");
-  return std::make_shared<PackageModel>(
-      PackagePlace{file, settings.package.empty() ? "model" : settings.package,
-                   settings.resource.empty() ? "model.pkl" : settings.resource, place_.prefix,
-                   std::move(settings.inputs), std::move(settings.outputs)});
+  return std::make_shared<PackageModel>(PackagePlace{
+      name_, place_.version, file, settings.package.empty() ? "model" : settings.package,
+      settings.resource.empty() ? "model.pkl" : settings.resource, place_.prefix,
+      std::move(settings.inputs), std::move(settings.outputs)});
 }
 
 void Model::complete() {
@@ -153,6 +155,8 @@ ModelSettings Model::settings() const {
       out.decoupled = decoupled->boolOr(false);
   out.environment = parameter(config, "EXECUTION_ENV_PATH");
   out.interruptCancelled = truth(config, "INTERRUPT_CANCELLED");
+  out.interruptTimedOut = truth(config, "INTERRUPT_TIMED_OUT");
+  out.shareWeights = truth(config, "SHARE_WEIGHTS");
   out.copyInputs = truth(config, "COPY_INPUTS");
   out.inputs = ports(config, "input");
   out.outputs = ports(config, "output");

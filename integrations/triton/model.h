@@ -20,7 +20,9 @@ struct ModelSettings {
   bool decoupled = false;
   std::string environment;          // parameter EXECUTION_ENV_PATH
   bool interruptCancelled = false;  // parameter INTERRUPT_CANCELLED
+  bool interruptTimedOut = false;   // parameter INTERRUPT_TIMED_OUT
   bool copyInputs = false;          // parameter COPY_INPUTS
+  bool shareWeights = false;        // parameter SHARE_WEIGHTS
   std::vector<Port> inputs, outputs;
   std::string package, resource;  // parameters PACKAGE and RESOURCE
 };
@@ -40,6 +42,9 @@ class Model {
   /// If it is a file model.pt, without a model.py beside it; else null.
   std::shared_ptr<PackageModel> package() const noexcept { return package_; }
 
+  /// Of all instances of a model.py; null: each has its own.
+  std::shared_ptr<SharedWeights> weights() const noexcept { return weights_; }
+
   /// The interpreter in which the configuration was completed, for the first instance that asks;
   /// for the others a new one.
   std::unique_ptr<ModelInterpreter> interpreter();
@@ -52,6 +57,7 @@ class Model {
   std::string name_;
   ModelPlace place_;
   std::shared_ptr<PackageModel> package_;
+  std::shared_ptr<SharedWeights> weights_;
   std::mutex mutex_;
   std::unique_ptr<ModelInterpreter> started_;
 };

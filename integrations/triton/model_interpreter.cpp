@@ -3,9 +3,13 @@
 #include <ATen/core/ivalue.h>
 #include <multipy/runtime/interpreter_manager.h>
 
+#include <optional>
+
 #include "integrations/triton/errors.h"
+#include "integrations/triton/pool_metrics.h"
 #include "integrations/triton/python_environment_at.h"
 #include "integrations/triton/python_functions.h"
+#include "integrations/triton/shared_weights.h"
 #include "tools/python_sources.h"
 
 namespace multipy::triton {
@@ -43,6 +47,7 @@ struct ModelInterpreter::Python {
   runtime::InterpreterManager manager;
   runtime::ReplicatedObj execute;
   runtime::ReplicatedObj isReady;
+  std::optional<ShownPool> shown;  // once the model has started; the last member: it asks `manager`
 };
 
 ModelInterpreter::ModelInterpreter(const ModelPlace& place)
@@ -60,18 +65,22 @@ std::string ModelInterpreter::autoComplete(const std::string& name, const std::s
 }
 
 void ModelInterpreter::start(const std::string& name,
-                             const std::map<std::string, std::string>& args, bool decoupled) {
+                             const std::map<std::string, std::string>& args, bool decoupled,
+                             const std::shared_ptr<SharedWeights>& weights) {
   const ModelPlace place = python_->place;
   python_->manager.setWarmUp(
-      [place, name, args, decoupled](const runtime::Interpreter& interpreter) {
+      [place, name, args, decoupled, weights](const runtime::Interpreter& interpreter) {
         const runtime::InterpreterSession session = interpreter.acquireSession();
         connect(session, place);
         session.global(kRunner,
                        "start")({place.repository, place.version, name, dictOf(args), decoupled});
+        if (weights != nullptr) weights->share(session);
       });
   runtime::InterpreterSession session = python_->session();
   python_->execute = session.createMovable(session.global(kRunner, "execute"));
   python_->isReady = session.createMovable(session.global(kRunner, "is_ready"));
+  python_->shown.emplace(PoolLabels{name, place.version, args.at("model_instance_name")},
+                         [this] { return python_->manager.stats(); });
 }
 
 void ModelInterpreter::execute(RequestValues requests, const runtime::CallOptions& options) {

@@ -20,6 +20,8 @@
 
 namespace multipy::triton {
 
+class SharedWeights;
+
 /// Where the model's Python is, and which Python it runs in.
 struct ModelPlace {
   std::string repository;                 // the model's folder
@@ -40,8 +42,9 @@ class ModelInterpreter {
   std::string autoComplete(const std::string& name, const std::string& config);
 
   /// Imports the model and calls its initialize() with these, here and in later replacements.
+  /// `weights`: those of all instances; null: this one has its own.
   void start(const std::string& name, const std::map<std::string, std::string>& args,
-             bool decoupled);
+             bool decoupled, const std::shared_ptr<SharedWeights>& weights);
 
   /// Calls execute() with these requests. Responses have been sent when it returns; a
   /// decoupled model may send more.

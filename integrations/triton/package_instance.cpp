@@ -47,24 +47,18 @@ PackageInstance::PackageInstance(TRITONBACKEND_ModelInstance* instance, Model& m
     : instance_(instance),
       settings_(model.settings()),
       package_(std::move(package)),
-      share_(package_) {
-  if (settings_.interruptCancelled) cancellations_ = std::make_unique<CancellationWatch>();
-}
+      share_(package_),
+      limits_(settings_) {}
 
 void PackageInstance::execute(TRITONBACKEND_Request** requests, std::uint32_t count) {
   ExecutionTimes times;
   times.executeStart = times.computeStart = nanoseconds();
   RequestBatch batch(requests, count, false);
+  std::optional<CallLimits::Limited> limited;
+  limited.emplace(limits_, batch);
   batch.adopt();
-  {
-    runtime::CallOptions options;
-    std::optional<CancellationWatch::Watched> watched;
-    if (cancellations_ != nullptr) {
-      watched.emplace(*cancellations_, batch);
-      options.stop = watched->token();
-    }
-    for (const Group& group : grouped(batch)) answer(group, options);
-  }
+  for (const Group& group : grouped(batch)) answer(group, limited->options());
+  limited.reset();
   for (const RequestBatch::Part& part : batch.parts()) part.responder->endExecution();
   times.executeEnd = nanoseconds();
   batch.finish(instance_, times);

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "integrations/triton/cancellation.h"
+#include "integrations/triton/call_limits.h"
 #include "integrations/triton/instance.h"
 #include "integrations/triton/package_model.h"
 #include "integrations/triton/request_batch.h"
@@ -38,7 +38,7 @@ class PackageInstance final : public Instance {
   const ModelSettings settings_;
   const std::shared_ptr<PackageModel> package_;
   const PackageModel::Share share_;
-  std::unique_ptr<CancellationWatch> cancellations_;  // null: they interrupt nothing
+  const CallLimits limits_;
 };
 
 }  // namespace multipy::triton

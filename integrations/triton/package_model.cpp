@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "integrations/triton/errors.h"
+#include "integrations/triton/pool_metrics.h"
 #include "integrations/triton/python_environment_at.h"
 
 namespace multipy::triton {
@@ -117,7 +118,8 @@ TensorRow rowOf(const at::Tensor& tensor, const Port& port) {
 struct PackageModel::Pool {
   explicit Pool(const PackagePlace& place)
       : manager(1, environmentAt(place.prefix)),
-        model(manager.loadPackage(place.file.string()).loadPickle(place.package, place.resource)) {
+        model(manager.loadPackage(place.file.string()).loadPickle(place.package, place.resource)),
+        shown({place.model, place.version, place.model}, [this] { return manager.stats(); }) {
     manager.setWarmUp([kept = model](const runtime::Interpreter& interpreter) {
       static_cast<void>(kept.acquireSession(&interpreter));
     });
@@ -125,6 +127,7 @@ struct PackageModel::Pool {
 
   runtime::InterpreterManager manager;
   runtime::ReplicatedObj model;
+  const ShownPool shown;  // the last member: it asks `manager`
 };
 
 PackageModel::PackageModel(PackagePlace place)

@@ -27,6 +27,7 @@ struct Port {
 };
 
 struct PackagePlace {
+  std::string model, version;  // as the server calls them
   std::filesystem::path file;
   std::string package, resource;
   std::string prefix;  // of a Python environment; empty: the default one

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
-#include <optional>
 
 #include "integrations/triton/errors.h"
 #include "integrations/triton/execution.h"
@@ -41,11 +40,11 @@ PythonInstance::PythonInstance(TRITONBACKEND_ModelInstance* instance, Model& mod
     : instance_(instance),
       name_(nameOf(instance)),
       settings_(model.settings()),
+      limits_(settings_),
       copyInputs_(settings_.copyInputs) {
   interpreter_ = model.interpreter();
   interpreter_->start(model.name(), argumentsOf(instance, model, settings_.json),
-                      settings_.decoupled);
-  if (settings_.interruptCancelled) cancellations_ = std::make_unique<CancellationWatch>();
+                      settings_.decoupled, model.weights());
 }
 
 PythonInstance::~PythonInstance() {
@@ -56,14 +55,9 @@ void PythonInstance::execute(TRITONBACKEND_Request** requests, std::uint32_t cou
   lookForKeptInputs();
   Execution execution(requests, count,
                       {settings_.decoupled, settings_.maxBatchSize > 0, copyInputs_});
-  runtime::CallOptions options;
   {
-    std::optional<CancellationWatch::Watched> watched;
-    if (cancellations_ != nullptr) {
-      watched.emplace(*cancellations_, execution.batch());
-      options.stop = watched->token();
-    }
-    execution.run(*interpreter_, options);
+    const CallLimits::Limited limited(limits_, execution.batch());
+    execution.run(*interpreter_, limited.options());
   }
   execution.finish(instance_);
   kept_ = execution.keptRequests();

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "integrations/triton/cancellation.h"
+#include "integrations/triton/call_limits.h"
 #include "integrations/triton/instance.h"
 #include "integrations/triton/model.h"
 #include "integrations/triton/triton_api.h"
@@ -30,7 +30,7 @@ class PythonInstance final : public Instance {
   const std::string name_;
   const ModelSettings settings_;
   std::unique_ptr<ModelInterpreter> interpreter_;
-  std::unique_ptr<CancellationWatch> cancellations_;  // null: they interrupt nothing
+  const CallLimits limits_;
   // By execute()'s thread:
   bool copyInputs_;
   std::vector<std::uint64_t> kept_;  // requests of the last execution that Python still referred to

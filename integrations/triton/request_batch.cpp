@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "integrations/triton/errors.h"
+
 namespace multipy::triton {
 
 RequestBatch::RequestBatch(TRITONBACKEND_Request** requests, std::uint32_t count, bool decoupled) {
@@ -19,6 +21,19 @@ bool RequestBatch::isCancelled() const {
   return std::all_of(parts_.begin(), parts_.end(), [](const Part& part) {
     return part.responder->isClosed() || part.responder->isCancelled();
   });
+}
+
+std::optional<std::chrono::microseconds> RequestBatch::longestTimeout() const {
+  std::uint64_t longest = 0;
+  for (const Part& part : parts_) {
+    std::uint64_t timeout = 0;
+    check(TRITONBACKEND_InferenceRequestTimeoutMicroseconds(part.request->get(), &timeout),
+          "get a request's timeout");
+    if (timeout == 0) return std::nullopt;
+    longest = std::max(longest, timeout);
+  }
+  constexpr auto kMost = std::chrono::microseconds::max().count();
+  return std::chrono::microseconds(std::min<std::uint64_t>(longest, kMost));
 }
 
 void RequestBatch::finish(TRITONBACKEND_ModelInstance* instance, ExecutionTimes times) noexcept {

@@ -5,8 +5,10 @@
 // executes.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "integrations/triton/open_request.h"
@@ -33,6 +35,9 @@ class RequestBatch {
 
   /// Whether all clients have gone, or have their answers.
   bool isCancelled() const;
+  /// For how long the most patient of them waits; none where one waits for as long as it takes.
+  /// TritonError where the server does not tell.
+  std::optional<std::chrono::microseconds> longestTimeout() const;
   /// The execution has ended: tells the server how long it took (computeEnd is found here), and
   /// gives back the requests that have been answered.
   void finish(TRITONBACKEND_ModelInstance* instance, ExecutionTimes times) noexcept;

@@ -58,13 +58,31 @@ def number(value):
     return np.array([value], np.int32)
 
 
-def metric(name, model):
+def metric(name, model, *labels):
     page = urllib.request.urlopen(f"http://127.0.0.1:{server.metrics_port}/metrics").read().decode()
     return sum(
         float(line.rsplit(" ", 1)[1])
         for line in page.splitlines()
-        if line.startswith(name + "{") and f'model="{model}"' in line
+        if line.startswith(name + "{")
+        and all(label in line for label in (f'model="{model}"', *labels))
     )
+
+
+def eventually(what, seconds=30):
+    """What it returns once that is true, or in the end."""
+    end = time.monotonic() + seconds
+    while not (value := what()) and time.monotonic() < end:
+        time.sleep(0.05)
+    return value
+
+
+def settled(what):
+    """What it returns twice, a second apart: a request is counted after its answer was sent."""
+    last = None
+    while (value := what()) != last:
+        last = value
+        time.sleep(1)
+    return value
 
 
 class ModelTest(unittest.TestCase):
@@ -105,18 +123,28 @@ class Identity(ModelTest):
             self.assertTrue(all(pool.map(one, range(400))))
 
     def test_statistics(self):
-        before = [
-            metric(f"nv_inference_{each}", "identity")
-            for each in ("request_success", "count", "exec_count")
-        ]
+        def counts():
+            names = ("request_success", "count", "exec_count")
+            return [metric(f"nv_inference_{each}", "identity") for each in names]
+
+        before = settled(counts)
         for _ in range(5):
             ask("identity", IN=np.zeros((3, 4), np.float32))
-        after = [
-            metric(f"nv_inference_{each}", "identity")
-            for each in ("request_success", "count", "exec_count")
-        ]
-        self.assertEqual([b - a for a, b in zip(before, after)], [5, 15, 5])
+        self.assertEqual([b - a for a, b in zip(before, settled(counts))], [5, 15, 5])
         self.assertGreater(metric("nv_inference_compute_infer_duration_us", "identity"), 0)
+
+    def test_figures_of_its_interpreters(self):
+        time.sleep(2.5)  # they are read once a second
+        before = metric("multipy_calls_total", "identity")
+        self.assertEqual(metric("multipy_interpreters", "identity"), 2)
+        for _ in range(5):
+            ask("identity", IN=np.zeros((3, 4), np.float32))
+        self.assertTrue(eventually(lambda: metric("multipy_calls_total", "identity") == before + 5))
+        self.assertGreater(metric("multipy_run_time_seconds_sum", "identity"), 0)
+        self.assertGreater(metric("multipy_heap_bytes", "identity"), 1 << 20)
+        server.grpc.unload_model("identity")
+        self.assertTrue(eventually(lambda: metric("multipy_interpreters", "identity") == 0))
+        server.grpc.load_model("identity")
 
     def test_wrong_inputs(self):
         self.fails("batch-size must be <= 8", "identity", IN=np.zeros((9, 1), np.float32))
@@ -211,9 +239,12 @@ class Raises(ModelTest):
         self.assertEqual(ask("raises", IN=number(0)).as_numpy("OUT").tolist(), [0])
 
     def test_statistics_of_failures(self):
-        before = metric("nv_inference_request_failure", "raises")
+        def count():
+            return metric("nv_inference_request_failure", "raises")
+
+        before = settled(count)
         self.fails("way 1", "raises", IN=number(1))
-        self.assertEqual(metric("nv_inference_request_failure", "raises"), before + 1)
+        self.assertEqual(settled(count), before + 1)
 
 
 class NotReady(unittest.TestCase):
@@ -417,13 +448,50 @@ class Cancelled(ModelTest):
         answer = ask("cancelled", IN=np.zeros(1, np.float32))
         self.assertEqual(answer.as_numpy("OUT").tolist(), [0])
         self.assertLess(time.monotonic() - begin, 30)
-        # Another interpreter has taken the place of the one that was interrupted.
-        until = time.monotonic() + 30
-        while self.logged("cancelled ends") == ends and time.monotonic() < until:
-            time.sleep(0.1)
+        self.is_replaced(begins, ends)
+
+    def is_replaced(self, begins, ends):
+        """Another interpreter takes the place of the one that was interrupted."""
+        self.assertTrue(eventually(lambda: self.logged("cancelled ends") > ends))
         self.assertEqual(self.logged("cancelled ends"), ends + 1)
         self.assertEqual(self.logged("cancelled begins"), begins + 1)
         self.assertEqual(ask("cancelled", IN=np.zeros(1, np.float32)).as_numpy("OUT").tolist(), [0])
+
+    def test_a_request_that_takes_longer_than_its_timeout_is_interrupted(self):
+        begins, ends = self.logged("cancelled begins"), self.logged("cancelled ends")
+        answer = server.grpc.infer(
+            "cancelled",
+            [value_of(tritonclient.grpc, "IN", np.zeros(1, np.float32))],
+            timeout=60_000_000,  # microseconds
+        )
+        self.assertEqual(answer.as_numpy("OUT").tolist(), [0])
+        begin = time.monotonic()
+        with self.assertRaisesRegex(InferenceServerException, "deadline"):
+            server.grpc.infer(
+                "cancelled",
+                [value_of(tritonclient.grpc, "IN", np.array([60], np.float32))],
+                timeout=500_000,
+            )
+        self.assertLess(time.monotonic() - begin, 30)
+        self.is_replaced(begins, ends)
+        counter = ("multipy_ended_calls_total", "cancelled", 'reason="deadline"', 'begun="yes"')
+        self.assertTrue(eventually(lambda: metric(*counter) == 1))
+
+
+class Shares(ModelTest):
+    model = "shares"
+
+    def test_instances_have_their_weights_once(self):
+        x = np.random.default_rng(0).standard_normal(256, np.float32)
+        with concurrent.futures.ThreadPoolExecutor(3) as pool:
+            answers = list(pool.map(lambda _: ask("shares", IN=x), range(9)))
+        for answer in answers:
+            np.testing.assert_array_equal(answer.as_numpy("OUT"), answers[0].as_numpy("OUT"))
+        places = np.array([answer.as_numpy("PLACE") for answer in answers])
+        layer, tied, own = ({int(each) for each in column} for column in places.T)
+        self.assertEqual(len(layer), 1)
+        self.assertEqual(layer, tied)
+        self.assertEqual(len(own), 3)  # other weights in each instance
 
 
 class Asks(ModelTest):
