@@ -26,6 +26,19 @@ std::string attributeText(PyObject* object, const char* name) {
   return utf8(value.get());
 }
 
+/// CPython 3.10 knows nothing of PEP 678's notes, and formats an exception without them.
+std::string unformattedNotes([[maybe_unused]] PyObject* value) {
+  std::string lines;
+#if PY_VERSION_HEX < 0x030B0000
+  const auto notes = Reference::take(PyObject_GetAttrString(value, "__notes__"));
+  if (!notes) PyErr_Clear();
+  if (!notes || !PyList_Check(notes.get())) return lines;
+  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(notes.get()); i++)
+    lines += utf8(PyList_GET_ITEM(notes.get(), i)) + "\n";
+#endif
+  return lines;
+}
+
 std::string formattedTraceback(PyObject* type, PyObject* value, PyObject* traceback) {
   const auto module = Reference::take(PyImport_ImportModule("traceback"));
   const auto lines =
@@ -36,7 +49,7 @@ std::string formattedTraceback(PyObject* type, PyObject* value, PyObject* traceb
   const auto joined =
       Reference::take(lines && nothing ? PyUnicode_Join(nothing.get(), lines.get()) : nullptr);
   if (!joined) PyErr_Clear();
-  return utf8(joined.get());
+  return utf8(joined.get()) + unformattedNotes(value);
 }
 
 std::vector<std::string> currentSearchPath() {

@@ -22,7 +22,8 @@ def load_pickle(importer, package, resource, storages):
         return importer.load_pickle(package, resource)
     except BaseException as error:
         where = f"{resource!r} of {package!r} from the package {importer.filename}"
-        error.add_note(f"while loading {where}")
+        # As add_note() does, which CPython 3.10 has not got (failure.cpp shows them there).
+        error.__notes__ = [*getattr(error, "__notes__", ()), f"while loading {where}"]
         raise
     finally:
         importer._recipe = outer

@@ -17,6 +17,7 @@
 #include <malloc.h>
 #include <multipy/runtime/deploy.h>
 #include <pthread.h>
+#include <torch/version.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -37,8 +38,13 @@ namespace {
 namespace soak = multipy::soak;
 using namespace multipy::runtime;
 
-// For each interpreter that has ended, in bytes.
+// For each interpreter that has ended, in bytes. An earlier torch leaves more: 195,000 were found
+// with 2.6, 274,000 with 2.4.
+#if TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR < 9
+constexpr double kAllocatedWithTorch = 320'000;
+#else
 constexpr double kAllocatedWithTorch = 160'000;
+#endif
 constexpr double kAllocatedBare = 6'000;
 constexpr double kResidentWithTorch = 200'000;
 constexpr double kResidentBare = 16'000;

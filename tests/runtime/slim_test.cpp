@@ -253,7 +253,7 @@ found = []
 def use():
     begun.wait()
     try:
-        found.append(torch.autograd.function._functorch.utils.__name__)
+        found.append(torch._functorch.utils.__name__)
     except AttributeError as error:
         found.append(error)
 user = threading.Thread(target=use)

@@ -77,7 +77,8 @@ void setProcessInterpreter() {
   };
   auto* const registry = c10::impl::PyInterpreterHooksRegistry();
   if (registry->Has(kHooksName)) return;
-  registry->Register(kHooksName, [] {
+  // torch up to 2.12 hands the registry's functions an empty structure.
+  registry->Register(kHooksName, [](auto&&...) {
     return std::unique_ptr<c10::impl::PyInterpreterHooksInterface>(std::make_unique<Hooks>());
   });
 }
