@@ -52,12 +52,13 @@ endif()
 list(TRANSFORM names REPLACE "^(_?)Py(.*)$" "\\1Py\\2 \\1Pz\\2")
 list(JOIN names "\n" text)
 # What private libraries call by these names is interpreter/'s (gil_priority.cpp,
-# pending_calls.cpp, interrupts.cpp); CPython itself, and those, call CPython's. (CPython's own
+# pending_calls.cpp, interrupts.cpp, late_deallocations.cpp); CPython itself, and those, call CPython's. (CPython's own
 # calls of what interrupts.cpp replaces are led there by --wrap, with these other names.)
 set(python_text "${text}")
 foreach(pair "PyEval_RestoreThread multipyPythonsRestoreThread" "Py_AddPendingCall multipyPythonsAddPendingCall"
     "PyErr_CheckSignals multipyPythonsCheckSignals" "Py_MakePendingCalls multipyPythonsMakePendingCalls"
-    "_PyEval_MakePendingCalls multipyPythonsMakePendingCallsOf")
+    "_PyEval_MakePendingCalls multipyPythonsMakePendingCallsOf" "_Py_Dealloc multipyPythonsDealloc"
+    "Py_DecRef multipyPythonsDecRef" "_Py_DecRef multipyPythonsDecRefOfOne")
   string(REGEX REPLACE " .*" "" name "${pair}")
   string(REGEX REPLACE "^(_?)Py" "\\1Pz" private_name "${name}")
   string(REPLACE "${name} ${private_name}" "${pair}" python_text "${python_text}")

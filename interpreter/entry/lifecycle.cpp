@@ -9,6 +9,7 @@
 #include "interpreter/common/host_connection.h"
 #include "interpreter/common/python_modules.h"
 #include "interpreter/common/reference.h"
+#include "interpreter/cpython/late_deallocations.h"
 #include "interpreter/cpython/python_heap.h"
 #include "interpreter/entry/host_module.h"
 #include "interpreter/entry/start_failure.h"
@@ -165,6 +166,7 @@ void finalizeInterpreter() {
   // Its result says only whether flushing stdout worked, and the exception for
   // that has been reported by Python already.
   Py_FinalizeEx();
+  endDeallocations();
   // A thread that is ending may have given up the GIL and still be freeing its
   // state. Where one does not end, the memory stays.
   waitUntilNone(liveThreads);

@@ -38,6 +38,7 @@ import _multipy_gates as gates
 
 _Module = types.ModuleType
 _IMPORT_FROM = opcode.opmap["IMPORT_FROM"]
+_EXTENDED_ARG = opcode.opmap["EXTENDED_ARG"]
 # Known of a module before it is executed: without a use, and where an import only asks
 # whether there is such a module.
 _ITS_OWN = frozenset(("__name__", "__package__", "__loader__", "__file__", "__cached__"))
@@ -266,7 +267,7 @@ class LazyModule(_Module):
 def _lazy_name_or_answer(module, name, caller):
     """(whether there is one, and it), for a use that need not execute the module."""
     module_name = names_of(module)["__name__"]
-    imports = caller.f_code.co_code[caller.f_lasti] == _IMPORT_FROM
+    imports = _operation_of(caller) == _IMPORT_FROM
     function = (caller.f_globals.get("__name__"), caller.f_code.co_name)
     if (module_name, name) in _package.answers and not imports:
         return True, _package.answers[module_name, name]
@@ -287,6 +288,13 @@ def _lazy_name_or_answer(module, name, caller):
     # The import system asks whether to import a submodule. Whether the name is one, and not
     # something of the module itself, is to be seen when that has been executed.
     return function[1] == "_handle_fromlist" and name != "__all__", None
+
+
+def _operation_of(frame):
+    code, at = frame.f_code.co_code, frame.f_lasti
+    while code[at] == _EXTENDED_ARG:  # in CPython 3.10 f_lasti is that of the first of them
+        at += 2
+    return code[at]
 
 
 def _constant(module, name):

@@ -104,6 +104,24 @@ def make():
   EXPECT_EQ(kept.sum().item<float>(), 2);
 }
 
+// Python has ended when a library's static variables are destroyed.
+TEST(Recycling, ALibraryMayGiveUpItsLastReferenceAsItEnds) {
+  InterpreterManager manager(1);
+  manager.registerModuleSource("late", R"(
+import sys
+class Kept:
+    pass
+def keep(folder):
+    sys.path.insert(0, folder)
+    import keeping_module
+    kept = Kept()
+    kept.itself = [kept]
+    keeping_module.keep(kept)
+    keeping_module.keep({"only": Kept()})
+)");
+  manager.acquireOne().global("late", "keep")({MULTIPY_TEST_KEEPING_FOLDER});
+}
+
 // Python code that would find its modules gone is not run.
 TEST(Recycling, NothingIsCalledOrPrintedAtTheLast) {
   testing::internal::CaptureStderr();

@@ -288,8 +288,10 @@ def reached(name):
     except AttributeError:
         return False
 )";
-  constexpr const char* kMissing = "[n for n in names if not reached(n)]";
-  EXPECT_EQ(text(slim, reached, kMissing), text(usual, reached, kMissing));
+  // (torch up to 2.4 deletes some of them from their packages, plainly.)
+  const std::string found = text(usual, reached, "[n for n in names if reached(n)]");
+  EXPECT_GT(found.size(), 1000u);
+  EXPECT_EQ(text(slim, reached, "[n for n in " + found + " if not reached(n)]"), "[]");
 }
 
 }  // namespace

@@ -51,10 +51,9 @@ def start(name):
 /// CPython 3.10 knows no qualified names.
 std::string method(const std::string& type, const std::string& name, const Interpreter& in) {
   auto I = in.acquireSession();
-  const bool qualified = I.global("builtins", "hasattr")(
-                              {I.global("stack_work", "start").attr("__code__"), "co_qualname"})
-                             .toIValue()
-                             .toBool();
+  const Obj code = I.global("stack_work", "start").attr("__code__");
+  const Obj hasattr = I.global("builtins", "hasattr");
+  const bool qualified = hasattr({code, I.fromIValue("co_qualname")}).toIValue().toBool();
   return qualified ? type + "." + name : name;
 }
 
