@@ -108,6 +108,11 @@ install_python_packages() {
   local listed
   listed=$(mktemp)
   sed '/^torch\b/d' "$root/scripts/packages/python.txt" "$root"/examples/*/requirements.txt >"$listed"
+  # transformers 5 does not see a torch before 2.6.
+  if "$python" -c 'import sys, torch; sys.exit(tuple(map(int, torch.__version__.split(".")[:2])) >= (2, 6))'; then
+    sed -i '/^transformers\b/d' "$listed"
+    echo 'transformers==4.57.6' >>"$listed"
+  fi
   "${pip[@]}" install -r "$listed" || die "pip could not install $(grep -v '^#' "$listed" | tr '\n' ' ')into $python"
   rm -f "$listed"
   local nodeps
