@@ -6,6 +6,7 @@
 
 #include "interpreter/common/reference.h"
 #include "interpreter/libc/threads.h"
+#include "interpreter/torch/pybind_records.h"
 #include "interpreter/torch/pybind_tables.h"
 
 extern "C" void __real__PzGC_Fini(PyInterpreterState* interpreter);
@@ -86,6 +87,7 @@ void takeApart() {
   const auto left = Reference::take(PyObject_CallNoArgs(getObjects));
   if (left && PyList_Check(left.get())) {
     const TorchTypes torchs(left.get());
+    ownArgumentNames(left.get());
     const Py_ssize_t count = PyList_GET_SIZE(left.get());
     for (Py_ssize_t i = 0; i < count; ++i) {
       PyObject* const object = PyList_GET_ITEM(left.get(), i);

@@ -51,6 +51,7 @@ TorchRoutes makeRoutes() {
   addSettingsRoutes(routes);
   addThreadNumberRoutes(routes);
   addTracebackRoutes(routes);
+  addThreadObjectRoutes(routes);
   addVisibleOperatorRoutes(routes);
   routes.onPurge = [](InterpreterId slot, DropCaches drop) {
     if (slot.isInterpreter()) cacheDroppers()[slot].store(drop);
@@ -84,6 +85,8 @@ bool purge(InterpreterId slot) noexcept {
   if (const DropCaches drop = cacheDroppers()[slot].exchange(nullptr)) drop();
   return all;
 }
+
+void pythonHasEnded(InterpreterId slot) noexcept { disarmPyInterpreter(slot); }
 
 Statistics statistics() {
   const RegistrationCounts registrations = registrationCounts();

@@ -42,6 +42,10 @@ void prepareProcess();
 /// libraries must not be unloaded.
 bool purge(InterpreterId slot) noexcept;
 
+/// Another one: slot's Python has ended, its libraries are still there. From now on torch counts no
+/// references to its objects; a thread of the program may still have some.
+void pythonHasEnded(InterpreterId slot) noexcept;
+
 /// For tests and diagnosis.
 struct Statistics {
   long routes = 0;          // (operator, key) pairs routed now

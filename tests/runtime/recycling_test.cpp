@@ -104,6 +104,21 @@ def make():
   EXPECT_EQ(kept.sum().item<float>(), 2);
 }
 
+// The thread has them until it ends, or until another interpreter sets them.
+TEST(Recycling, AThreadMayKeepObjectsThatPythonCodeHasLeftInIt) {
+  std::thread([] {
+    for (int i = 0; i < 2; ++i) {
+      InterpreterManager manager(1);
+      manager.registerModuleSource("leaving", R"(
+import torch
+class Left: pass
+def leave(): torch._C._stash_obj_in_tls("multipy's test", Left())
+)");
+      manager.acquireOne().global("leaving", "leave")({});
+    }
+  }).join();
+}
+
 // Python has ended when a library's static variables are destroyed.
 TEST(Recycling, ALibraryMayGiveUpItsLastReferenceAsItEnds) {
   InterpreterManager manager(1);

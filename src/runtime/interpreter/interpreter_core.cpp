@@ -229,6 +229,7 @@ void InterpreterCore::takeDown() noexcept {
       const auto end = [this] { finalize(); };
       process::runOwner(slot_, std::cref(end));
       Ownership::instance().setDead(slot_);
+      bridge::pythonHasEnded(slot_);
       setLive(false);
       binding_->output().finish();
     }

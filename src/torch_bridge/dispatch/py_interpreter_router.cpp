@@ -245,6 +245,13 @@ void setPyInterpreter(InterpreterId slot, void* interpreter) noexcept {
     interpreters()[slot].store(static_cast<const PyInterpreter*>(interpreter));
 }
 
+// torch 2.9 to 2.12 do not do so themselves as their library ends, and never delete it.
+void disarmPyInterpreter(InterpreterId slot) noexcept {
+  if (!slot.isInterpreter()) return;
+  const PyInterpreter* const own = interpreters()[slot].load();
+  if (own && own != routerInterpreter()) const_cast<PyInterpreter*>(own)->disarm();
+}
+
 void clearPyInterpreter(InterpreterId slot) noexcept {
   if (!slot.isInterpreter()) return;
   interpreters()[slot].store(nullptr);

@@ -26,6 +26,8 @@ void registerPyInterpreter();
 
 /// `interpreter` is what getPyInterpreter() of the slot's libtorch_python says.
 void setPyInterpreter(InterpreterId slot, void* interpreter) noexcept;
+/// What torch asks of the slot's own one is answered as if it had no Python.
+void disarmPyInterpreter(InterpreterId slot) noexcept;
 void clearPyInterpreter(InterpreterId slot) noexcept;
 
 void addPyInterpreterRoutes(TorchRoutes& routes);

@@ -15,8 +15,9 @@ struct TorchRoutes;
 
 namespace multipy::bridge {
 
-void addProcessSlotRoutes(TorchRoutes& routes);  // process_slots.cpp
-void addTracebackRoutes(TorchRoutes& routes);    // traceback_router.cpp
+void addProcessSlotRoutes(TorchRoutes& routes);   // process_slots.cpp
+void addTracebackRoutes(TorchRoutes& routes);     // traceback_router.cpp
+void addThreadObjectRoutes(TorchRoutes& routes);  // thread_objects.cpp
 /// With the slot's GIL: its functions are called no longer.
 void purgeProcessSlots(InterpreterId slot);
 void purgeTracebacks(InterpreterId slot);
