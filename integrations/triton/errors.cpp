@@ -29,19 +29,22 @@ void logIfError(TRITONSERVER_Error* error, const char* doing) noexcept {
       std::string("cannot ") + doing + ": " + TRITONSERVER_ErrorMessage(error));
 }
 
-OwnedError currentError() noexcept {
+OwnedError currentError(const std::string& before) noexcept {
+  const auto error = [&](TRITONSERVER_Error_Code code, const char* text) {
+    return newError(code, before + text);
+  };
   try {
     throw;
-  } catch (const TritonError& error) {
-    return newError(error.code(), error.what());
-  } catch (const runtime::CancelledError& error) {
-    return newError(TRITONSERVER_ERROR_CANCELLED, error.what());
-  } catch (const runtime::CallEndedError& error) {  // deadlines, and a line that is full
-    return newError(TRITONSERVER_ERROR_UNAVAILABLE, error.what());
-  } catch (const std::exception& error) {
-    return newError(TRITONSERVER_ERROR_INTERNAL, error.what());
+  } catch (const TritonError& caught) {
+    return error(caught.code(), caught.what());
+  } catch (const runtime::CancelledError& caught) {
+    return error(TRITONSERVER_ERROR_CANCELLED, caught.what());
+  } catch (const runtime::CallEndedError& caught) {  // deadlines, and a line that is full
+    return error(TRITONSERVER_ERROR_UNAVAILABLE, caught.what());
+  } catch (const std::exception& caught) {
+    return error(TRITONSERVER_ERROR_INTERNAL, caught.what());
   } catch (...) {
-    return newError(TRITONSERVER_ERROR_INTERNAL, "something was thrown that is no std::exception");
+    return error(TRITONSERVER_ERROR_INTERNAL, "something was thrown that is no std::exception");
   }
 }
 

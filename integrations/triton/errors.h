@@ -34,8 +34,9 @@ struct DeleteError {
 };
 using OwnedError = std::unique_ptr<TRITONSERVER_Error, DeleteError>;
 
-/// The exception that is being handled, as Triton's error. Only in a catch block.
-OwnedError currentError() noexcept;
+/// The exception that is being handled, as Triton's error, with `before` before its text. Only in a
+/// catch block.
+OwnedError currentError(const std::string& before = {}) noexcept;
 
 /// What Triton's entry points return: `work`'s error, or null.
 template <typename Work>

@@ -18,7 +18,10 @@ void Execution::run(ModelInterpreter& interpreter, const runtime::CallOptions& o
     times_.computeStart = nanoseconds();
     if (!requests.empty()) interpreter.execute(std::move(requests), options);
   } catch (...) {
-    endAll(currentError().get());
+    // As users of Triton's Python backend know it.
+    endAll(currentError("Failed to process the request(s) for model '" + model_.instance +
+                        "', message: ")
+               .get());
   }
   for (const RequestBatch::Part& part : batch_.parts()) {
     if (part.request->isRescheduled()) part.responder->abandon();

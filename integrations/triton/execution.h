@@ -19,8 +19,9 @@ class Execution {
  public:
   struct Model {
     bool decoupled;
-    bool batches;     // its max_batch_size is not 0
-    bool copyInputs;  // all of them (open_request.h)
+    bool batches;                 // its max_batch_size is not 0
+    bool copyInputs;              // all of them (open_request.h)
+    const std::string& instance;  // its name; outlives the execution
   };
 
   /// The requests are still the server's: what this throws leaves them to it.

@@ -115,10 +115,12 @@ Model::Model(TRITONBACKEND_Model* model) : model_(model) {
 
 std::shared_ptr<PackageModel> Model::loadPackage() const {
   const auto folder = std::filesystem::path(place_.repository) / place_.version;
-  const auto file = folder / "model.pt";
-  if (!std::filesystem::exists(file) || std::filesystem::exists(folder / "model.py"))
-    return nullptr;
   ModelSettings settings = this->settings();
+  const auto file = folder / (settings.file.empty() ? "model.pt" : settings.file);
+  const bool isPackage = settings.file.empty() ? std::filesystem::exists(file) &&
+                                                     !std::filesystem::exists(folder / "model.py")
+                                               : file.extension() == ".pt";
+  if (!isPackage) return nullptr;
   if (settings.outputs.empty())
     throw TritonError(TRITONSERVER_ERROR_INVALID_ARG,
                       "the configuration of model '" + name_ +
@@ -153,6 +155,7 @@ ModelSettings Model::settings() const {
   if (const Json* const policy = config.find("model_transaction_policy"))
     if (const Json* const decoupled = policy->find("decoupled"))
       out.decoupled = decoupled->boolOr(false);
+  if (const Json* const file = config.find("default_model_filename")) out.file = file->stringOr({});
   out.environment = parameter(config, "EXECUTION_ENV_PATH");
   out.interruptCancelled = truth(config, "INTERRUPT_CANCELLED");
   out.interruptTimedOut = truth(config, "INTERRUPT_TIMED_OUT");

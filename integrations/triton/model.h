@@ -18,6 +18,7 @@ struct ModelSettings {
   std::string json;  // all of it
   std::uint64_t maxBatchSize = 0;
   bool decoupled = false;
+  std::string file;                 // default_model_filename; empty where it is not said
   std::string environment;          // parameter EXECUTION_ENV_PATH
   bool interruptCancelled = false;  // parameter INTERRUPT_CANCELLED
   bool interruptTimedOut = false;   // parameter INTERRUPT_TIMED_OUT
@@ -39,7 +40,8 @@ class Model {
   /// As the configuration is now: completing it has changed it.
   ModelSettings settings() const;
 
-  /// If it is a file model.pt, without a model.py beside it; else null.
+  /// If it is a file model.pt without a model.py beside it, or the configuration names a .pt file;
+  /// else null.
   std::shared_ptr<PackageModel> package() const noexcept { return package_; }
 
   /// Of all instances of a model.py; null: each has its own.

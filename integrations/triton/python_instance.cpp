@@ -54,7 +54,7 @@ PythonInstance::~PythonInstance() {
 void PythonInstance::execute(TRITONBACKEND_Request** requests, std::uint32_t count) {
   lookForKeptInputs();
   Execution execution(requests, count,
-                      {settings_.decoupled, settings_.maxBatchSize > 0, copyInputs_});
+                      {settings_.decoupled, settings_.maxBatchSize > 0, copyInputs_, name_});
   {
     const CallLimits::Limited limited(limits_, execution.batch());
     execution.run(*interpreter_, limited.options());

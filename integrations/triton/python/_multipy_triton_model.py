@@ -36,18 +36,19 @@ class _Running:
 _running = None
 
 
-def _import(repository, version):
+def _import(repository, version, config):
     """The model's class. Its module is `<version>.model`, so that it can import what lies beside it
     relatively, and what lies in its folder and in the model's as a module."""
     folder = os.path.join(repository, version)
-    path = os.path.join(folder, "model.py")
+    file = json.loads(config).get("default_model_filename") or "model.py"
+    path = os.path.join(folder, file)
     if not os.path.isfile(path):
         raise TritonModelException(f"Python model file not found in '{path}'")
     for place in (folder, repository):
         if place not in sys.path:
             sys.path.append(place)
     pb_utils._model_dir = folder
-    module = importlib.import_module(version + ".model")
+    module = importlib.import_module(version + "." + file.removesuffix(".py"))
     if not hasattr(module, "TritonPythonModel"):
         raise TritonModelException(f"'{path}' has no class TritonPythonModel")
     return module.TritonPythonModel, path
@@ -55,7 +56,7 @@ def _import(repository, version):
 
 def auto_complete(repository, version, name, config):
     """The completed configuration, as JSON."""
-    model_class, _ = _import(repository, version)
+    model_class, _ = _import(repository, version, config)
     completed = pb_utils.ModelConfig(config)
     if hasattr(model_class, "auto_complete_config"):
         completed = model_class.auto_complete_config(completed)
@@ -70,13 +71,13 @@ def auto_complete(repository, version, name, config):
 def start(repository, version, name, args, decoupled):
     """Makes the model, and has it initialize itself."""
     global _running
-    model_class, path = _import(repository, version)
+    model_class, path = _import(repository, version, args["model_config"])
     batching = json.loads(args["model_config"]).get("sequence_batching", {})
     requests_module.iterates = bool(batching.get("iterative_sequence", False))
     model = model_class()
     if hasattr(model, "initialize"):
         model.initialize(dict(args))
-    _running = _Running(model, name, path, decoupled)
+    _running = _Running(model, args["model_instance_name"], path, decoupled)
     calls.allowed = True
 
 

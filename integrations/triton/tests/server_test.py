@@ -598,6 +598,15 @@ class Measures(ModelTest):
         self.assertEqual(metric("measured_count", "measures"), 3)
 
 
+class Named(ModelTest):
+    """default_model_filename"""
+
+    model = "named"
+
+    def test_its_file_is_the_one_that_the_configuration_names(self):
+        self.assertEqual(ask("named", IN=number(3)).as_numpy("OUT").tolist(), [4])
+
+
 class Packages(unittest.TestCase):
     def load(self, model):
         server.grpc.load_model(model)
