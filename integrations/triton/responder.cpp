@@ -135,8 +135,8 @@ void Responder::endExecution() noexcept {
 // Its client is not to wait for ever.
 void Responder::failIfDropped() noexcept {
   if (!dropped_ || executing_ || closed_) return;
-  // Its client has been told of an error, and more would be too much where that ends the gRPC stream
-  // (header triton_grpc_error): Triton 2.51 crashes then.
+  // Its client has been told of an error, and more would be too much where that ends the gRPC
+  // stream (header triton_grpc_error): Triton 2.51 crashes then.
   if (failed_) {
     closed_ = true;
     return;
