@@ -20,8 +20,6 @@ OwnedArguments argumentsFor(TRITONSERVER_MetricFamily* family, const std::vector
     if (buckets.empty()) return nullptr;
     throw TritonError(TRITONSERVER_ERROR_INVALID_ARG, "only a histogram has buckets");
   }
-  if (buckets.empty())
-    throw TritonError(TRITONSERVER_ERROR_INVALID_ARG, "a histogram needs buckets");
   TRITONSERVER_MetricArgs* made = nullptr;
   check(TRITONSERVER_MetricArgsNew(&made), "make a metric's arguments");
   OwnedArguments arguments(made);

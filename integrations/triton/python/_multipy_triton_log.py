@@ -41,9 +41,12 @@ class Logger:
 
 
 def _write(level, message):
-    level = int(level)
+    if not isinstance(level, Logger.LogLevel):
+        raise TypeError(f"{level!r} is no level of pb_utils.Logger")
+    if not isinstance(message, (str, bytes)):
+        raise TypeError(f"a message of pb_utils.Logger is a text, not a {type(message).__name__}")
     if not server.is_logged(level):
         return
     caller = sys._getframe(2)
     file = os.path.basename(caller.f_code.co_filename)
-    server.write_log(level, server.to_bytes(file), caller.f_lineno, server.to_bytes(message))
+    server.write_log(int(level), server.to_bytes(file), caller.f_lineno, server.to_bytes(message))

@@ -67,13 +67,13 @@ class MetricFamily:
     GAUGE = MetricKind.GAUGE
     HISTOGRAM = MetricKind.HISTOGRAM
 
-    __slots__ = ("_number", "_metrics", "__weakref__")
+    __slots__ = ("_number", "_kind", "_metrics", "__weakref__")
 
     def __init__(self, name, description, kind):
         self._number = 0
         self._metrics = weakref.WeakSet()
         number = ctypes.c_uint64()
-        kind = MetricFamily.MetricKind(kind)
+        self._kind = kind = MetricFamily.MetricKind(kind)
         error = server.make_family(
             int(kind), server.to_bytes(name), server.to_bytes(description), ctypes.byref(number)
         )
@@ -87,6 +87,8 @@ class MetricFamily:
             isinstance(each, str) for pair in labels.items() for each in pair
         ):
             raise TritonModelException(f"labels are {labels!r}, expected a dict of str to str")
+        if buckets is None and self._kind == MetricFamily.HISTOGRAM:
+            raise TritonModelException("Error when creating Metric: a histogram needs buckets")
         bounds = [float(each) for each in buckets or ()]
         row = rows.pairs(labels)
         number = ctypes.c_uint64()

@@ -96,8 +96,19 @@ class InferenceRequest:
             raise TypeError(
                 "InferenceRequest needs inputs, requested_output_names and model_name"
             )
-        if not isinstance(correlation_id, (int, str)):
-            raise TritonModelException("Correlation ID must be integer or string")
+        requested_output_names = list(requested_output_names)
+        for what, values, kinds in (
+            ("request_id", [request_id], str),
+            ("correlation_id", [correlation_id], (int, str)),
+            ("requested_output_names", requested_output_names, str),
+            ("model_name", [model_name], str),
+            ("model_version", [model_version], int),
+            ("flags", [flags], int),
+            ("timeout", [timeout], int),
+        ):
+            for value in values:
+                if not isinstance(value, kinds):
+                    raise TypeError(f"{what} of an InferenceRequest has a {type(value).__name__}: {value!r}")
         self._request_id = request_id
         self._correlation_id = correlation_id
         self._flags = flags

@@ -53,7 +53,7 @@ def parameters_as_json(parameters):
         return "{}"
     if not isinstance(parameters, dict):
         raise TritonModelException(
-            f"Expect parameters to be a dict, found type {type(parameters)}"
+            f"Expect parameters to be a dict, got {type(parameters)}"
         )
     for key, value in parameters.items():
         if not isinstance(key, str):

@@ -38,6 +38,8 @@ class Tensor:
     __slots__ = ("_name", "_type", "_shape", "_array", "_address", "_size", "_owner", "__weakref__")
 
     def __init__(self, name, array):
+        if array is None:
+            raise TypeError("a Tensor needs an array, not None")
         _require_name(name)
         if not isinstance(array, np.ndarray):
             # (numpy's scalars are arrays without dimensions to Triton's.)
@@ -145,5 +147,7 @@ _BITS_OF_BF16 = np.dtype(np.int16)
 
 
 def _require_name(name):
-    if not isinstance(name, str) or name == "":
+    if not isinstance(name, str):
+        raise TypeError(f"a Tensor's name is a text, not a {type(name).__name__}")
+    if name == "":
         raise TritonModelException("Tensor name cannot be an empty string.")
