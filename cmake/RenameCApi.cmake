@@ -52,8 +52,9 @@ endif()
 list(TRANSFORM names REPLACE "^(_?)Py(.*)$" "\\1Py\\2 \\1Pz\\2")
 list(JOIN names "\n" text)
 # What private libraries call by these names is interpreter/'s (gil_priority.cpp,
-# pending_calls.cpp, interrupts.cpp, late_deallocations.cpp); CPython itself, and those, call CPython's. (CPython's own
-# calls of what interrupts.cpp replaces are led there by --wrap, with these other names.)
+# pending_calls.cpp, interrupts.cpp, late_deallocations.cpp); CPython itself, and those, call
+# CPython's. (CPython's own calls of what interrupts.cpp replaces are led there by --wrap, with
+# these other names.)
 set(python_text "${text}")
 foreach(pair "PyEval_RestoreThread multipyPythonsRestoreThread" "Py_AddPendingCall multipyPythonsAddPendingCall"
     "PyErr_CheckSignals multipyPythonsCheckSignals" "Py_MakePendingCalls multipyPythonsMakePendingCalls"

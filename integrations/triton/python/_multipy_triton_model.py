@@ -40,7 +40,7 @@ def _import(repository, version, config):
     """The model's class. Its module is `<version>.model`, so that it can import what lies beside it
     relatively, and what lies in its folder and in the model's as a module."""
     folder = os.path.join(repository, version)
-    file = json.loads(config).get("default_model_filename") or "model.py"
+    file = config.get("default_model_filename") or "model.py"
     path = os.path.join(folder, file)
     if not os.path.isfile(path):
         raise TritonModelException(f"Python model file not found in '{path}'")
@@ -56,7 +56,7 @@ def _import(repository, version, config):
 
 def auto_complete(repository, version, name, config):
     """The completed configuration, as JSON."""
-    model_class, _ = _import(repository, version, config)
+    model_class, _ = _import(repository, version, json.loads(config))
     completed = pb_utils.ModelConfig(config)
     if hasattr(model_class, "auto_complete_config"):
         completed = model_class.auto_complete_config(completed)
@@ -71,8 +71,9 @@ def auto_complete(repository, version, name, config):
 def start(repository, version, name, args, decoupled):
     """Makes the model, and has it initialize itself."""
     global _running
-    model_class, path = _import(repository, version, args["model_config"])
-    batching = json.loads(args["model_config"]).get("sequence_batching", {})
+    config = json.loads(args["model_config"])
+    model_class, path = _import(repository, version, config)
+    batching = config.get("sequence_batching", {})
     requests_module.iterates = bool(batching.get("iterative_sequence", False))
     model = model_class()
     if hasattr(model, "initialize"):

@@ -1,6 +1,7 @@
 """Requests, as a model.py sees them."""
 
 import ctypes
+import numbers
 
 import _multipy_triton_calls as calls
 import _multipy_triton_server as server
@@ -99,12 +100,12 @@ class InferenceRequest:
         requested_output_names = list(requested_output_names)
         for what, values, kinds in (
             ("request_id", [request_id], str),
-            ("correlation_id", [correlation_id], (int, str)),
+            ("correlation_id", [correlation_id], (numbers.Integral, str)),
             ("requested_output_names", requested_output_names, str),
             ("model_name", [model_name], str),
-            ("model_version", [model_version], int),
-            ("flags", [flags], int),
-            ("timeout", [timeout], int),
+            ("model_version", [model_version], numbers.Integral),
+            ("flags", [flags], numbers.Integral),
+            ("timeout", [timeout], numbers.Integral),
         ):
             for value in values:
                 if not isinstance(value, kinds):

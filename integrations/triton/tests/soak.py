@@ -73,7 +73,7 @@ def reloads(server, options):
             late = holds(server)
             early = early or late
             say(f"{time_} times", late)
-    # Of each of the interpreters (three a time) some 80 KB stay, most of it torch's.
+    # Something stays of each interpreter (three a time), most of it torch's: tests/reliability/recycle.cpp.
     interpreters = 3 * (options.times - options.every)
     return within(
         early,
@@ -141,14 +141,17 @@ class Clients:
     def change(self):
         """Loads the models anew, with another count of instances, while they are asked."""
         count = 0
-        while time.monotonic() < self.end and not self.wrong:
-            time.sleep(5)
-            count += 1
-            for model in ("identity", "package_doubles"):
-                config = self.server.http.get_model_config(model)
-                config["instance_group"] = [{"kind": "KIND_CPU", "count": 1 + count % 3}]
-                self.server.http.load_model(model, config=json.dumps(config))
-                self.count("changes")
+        try:
+            while time.monotonic() < self.end and not self.wrong:
+                time.sleep(5)
+                count += 1
+                for model in ("identity", "package_doubles"):
+                    config = self.server.http.get_model_config(model)
+                    config["instance_group"] = [{"kind": "KIND_CPU", "count": 1 + count % 3}]
+                    self.server.http.load_model(model, config=json.dumps(config))
+                    self.count("changes")
+        except Exception as error:
+            self.wrong.append(f"change: {error!r}")
 
 
 def load(server, options):

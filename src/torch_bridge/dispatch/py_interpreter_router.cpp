@@ -245,7 +245,7 @@ void setPyInterpreter(InterpreterId slot, void* interpreter) noexcept {
     interpreters()[slot].store(static_cast<const PyInterpreter*>(interpreter));
 }
 
-// torch 2.9 to 2.12 do not do so themselves as their library ends, and never delete it.
+// (libtorch_python does so as it ends: here, as soon as Python has ended. Nothing deletes it.)
 void disarmPyInterpreter(InterpreterId slot) noexcept {
   if (!slot.isInterpreter()) return;
   const PyInterpreter* const own = interpreters()[slot].load();
