@@ -1,7 +1,9 @@
-// Which interpreter: one of those that the process may have, or one of the two that stand for
+// Which interpreter: one of those that the process may have, or one of the three that stand for
 // something else.
 //
 //   none()      C++, or no interpreter at all: a thread outside, a tensor that C++ made
+//   program()   the Python that the program itself is, or has, where torch is to work in it as well
+//               (torch_bridge/program_python.h). It counts as an interpreter.
 //   resident()  the copy of libtorch_python that stays loaded and has no interpreter
 //               (runtime/interpreter/resident_copy.h)
 //
@@ -15,7 +17,7 @@ namespace multipy {
 
 class InterpreterId {
  public:
-  /// As many may live at once.
+  /// Numbers below this one are interpreters; the last is program()'s.
   static constexpr int kMost = 256;
 
   /// none()
@@ -24,6 +26,7 @@ class InterpreterId {
   constexpr explicit InterpreterId(int number) noexcept : number_(number) {}
 
   static constexpr InterpreterId none() noexcept { return InterpreterId(); }
+  static constexpr InterpreterId program() noexcept { return InterpreterId(kMost - 1); }
   static constexpr InterpreterId resident() noexcept { return InterpreterId(kMost); }
 
   constexpr bool isInterpreter() const noexcept { return number_ >= 0 && number_ < kMost; }

@@ -1,4 +1,5 @@
 // A function of each interpreter's, for something that torch has one of per process.
+// (The program's own Python is one of them: InterpreterId::program().)
 //
 // Threads: all members from any thread.
 #pragma once
@@ -19,9 +20,9 @@ class FunctionPerInterpreter {
     if (slot.isInterpreter()) functions_[slot].store(reinterpret_cast<Function>(function));
   }
   void clear(InterpreterId slot) noexcept { functions_[slot].store(nullptr); }
-  /// Of the interpreter that the calling thread is in, or null.
+  /// Of the interpreter that the calling thread is in, or else of the program's own; or null.
   Function current() const noexcept {
-    const InterpreterId slot = Ownership::instance().current();
+    const InterpreterId slot = Ownership::instance().currentPython();
     return slot == InterpreterId::none() ? nullptr : functions_[slot].load();
   }
 
@@ -32,9 +33,13 @@ class FunctionPerInterpreter {
 /// Gives torch our `function`, once, by its own `set`: when the first interpreter
 /// comes with one of its own.
 template <auto set, auto function>
-void installOnce() {
+std::once_flag& installed() {
   static std::once_flag once;
-  std::call_once(once, [] { set(function); });
+  return once;
+}
+template <auto set, auto function>
+void installOnce() {
+  std::call_once(installed<set, function>(), [] { set(function); });
 }
 
 }  // namespace multipy::process

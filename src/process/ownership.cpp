@@ -92,6 +92,8 @@ struct Ownership::State {
   PerInterpreter<Slot> slots;
   std::atomic<int> used{0};  // slots[used...] have never been admitted
   std::array<std::atomic<InterpreterId>, kSliceCount> sliceOwner{};
+  std::array<std::atomic<bool>, kSliceCount> isSlice{};  // of an interpreter that lives, or lived
+  std::atomic<bool> hasProgram{false};
 
   base::Mutex admission;
   PerInterpreter<void*> slices MULTIPY_GUARDED_BY(admission){};
@@ -109,7 +111,10 @@ struct Ownership::State {
 
   void* takeSlice() MULTIPY_REQUIRES(admission) {
     if (restingSlices.size() > kRestingSlices) return takeRested();
-    if (void* const slice = reserveSlice()) return slice;
+    if (void* const slice = reserveSlice()) {
+      isSlice[number(slice)].store(true);
+      return slice;
+    }
     const int error = errno;
     if (restingSlices.empty())
       throw runtime::LoadError(
@@ -146,7 +151,7 @@ Ownership& Ownership::instance() {
 
 InterpreterId Ownership::admit() {
   const base::Lock guard(state_->admission);
-  for (const InterpreterId slot : EveryInterpreterId()) {
+  for (const InterpreterId slot : EveryInterpreterId(InterpreterId::program().number())) {
     State::Slot& entry = state_->slots[slot];
     if (entry.stage.load() != State::Stage::Free) continue;
     state_->slices[slot] = state_->takeSlice();
@@ -155,7 +160,8 @@ InterpreterId Ownership::admit() {
     if (state_->used.load() <= slot.number()) state_->used.store(slot.number() + 1);
     return slot;
   }
-  throw runtime::LoadError("starting an interpreter: all " + std::to_string(InterpreterId::kMost) +
+  throw runtime::LoadError("starting an interpreter: all " +
+                           std::to_string(InterpreterId::program().number()) +
                            " places for interpreters of this process are taken; destroy an "
                            "InterpreterManager first, or use fewer interpreters");
 }
@@ -225,14 +231,23 @@ void Ownership::removeRanges(InterpreterId slot) noexcept {
   state_->hasRanges.store(!state_->ranges.empty());
 }
 
+void Ownership::setProgramLive() noexcept {
+  state_->slots[InterpreterId::program()].stage.store(State::Stage::Live);
+  state_->hasProgram.store(true);
+}
+
 InterpreterId Ownership::ownerOf(const void* object) const noexcept {
   const std::uintptr_t slice = number(object);
   if (slice < kSliceCount) {
     const InterpreterId owner = state_->sliceOwner[slice].load(std::memory_order_acquire);
     if (owner != InterpreterId::none()) return owner;
+    if (state_->isSlice[slice].load(std::memory_order_relaxed)) return InterpreterId::none();
   }
+  const InterpreterId others = state_->hasProgram.load(std::memory_order_acquire)
+                                   ? InterpreterId::program()
+                                   : InterpreterId::none();
   // Not on a heap: perhaps a static type or None, inside a private library.
-  if (!state_->hasRanges.load(std::memory_order_acquire)) return InterpreterId::none();
+  if (!state_->hasRanges.load(std::memory_order_acquire)) return others;
   const auto address = reinterpret_cast<std::uintptr_t>(object);
   InterpreterId slot = InterpreterId::none();
   {
@@ -241,6 +256,7 @@ InterpreterId Ownership::ownerOf(const void* object) const noexcept {
     if (range != state_->ranges.begin() && address < (--range)->second.end)
       slot = range->second.slot;
   }
+  if (slot == InterpreterId::none()) return others;
   return isLive(slot) ? slot : InterpreterId::none();
 }
 
@@ -251,6 +267,13 @@ InterpreterId Ownership::current() const noexcept {
   for (const InterpreterId slot : EveryInterpreterId(used))
     if (slot != lastHeld && state_->holds(slot)) return lastHeld = slot;
   return InterpreterId::none();
+}
+
+InterpreterId Ownership::currentPython() const noexcept {
+  const InterpreterId slot = current();
+  if (slot != InterpreterId::none()) return slot;
+  return state_->hasProgram.load(std::memory_order_acquire) ? InterpreterId::program()
+                                                            : InterpreterId::none();
 }
 
 InterpreterId Ownership::entered() noexcept { return enteredSlot; }

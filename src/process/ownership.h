@@ -54,6 +54,9 @@ class Ownership {
   void addRange(InterpreterId slot, const void* begin, const void* end);
   void removeRanges(InterpreterId slot) noexcept;
 
+  /// From now on the program's own Python is known: what lies in no interpreter's memory is its.
+  void setProgramLive() noexcept;
+
   /// Slot of the live interpreter that owns the object, none() if there is none.
   InterpreterId ownerOf(const void* object) const noexcept;
 
@@ -61,6 +64,9 @@ class Ownership {
   /// entering; inherited by threads that Python makes; as the last resort, the
   /// interpreter whose GIL the thread holds.
   InterpreterId current() const noexcept;
+  /// The interpreter whose Python the calling thread may run: as current(), and in a thread that is
+  /// in none the program's own, if that is known.
+  InterpreterId currentPython() const noexcept;
   /// What was set by setCurrent alone.
   static InterpreterId entered() noexcept;
   static void setCurrent(InterpreterId slot) noexcept;

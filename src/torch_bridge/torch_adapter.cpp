@@ -28,6 +28,7 @@
 #include "torch_bridge/autograd/anomaly_mode.h"
 #include "torch_bridge/autograd/compiler_interface.h"
 #include "torch_bridge/autograd/forward_levels.h"
+#include "torch_bridge/program_python.h"
 #include "torch_bridge/python_binding.h"
 #include "torch_bridge/state/interpreter_settings.h"
 #include "torch_bridge/state/process_groups.h"
@@ -190,6 +191,10 @@ class TorchAdapter final : public loader::LibraryAdapter {
 
   // Loads the resident copy, which comes back to beforeLoad and afterLoad.
   void loadResidentCopy(const fs::path& original, const std::string& name) {
+    if (programHasPython()) {  // whose own is the one that stays
+      loadForProgram(original);
+      return setResident(name);
+    }
     std::function<void(const fs::path&)> load;
     {
       const base::Lock guard(lock_);

@@ -17,6 +17,7 @@
 #include "torch_bridge/dispatch/py_interpreter_router.h"
 #include "torch_bridge/dispatch/registration_router.h"
 #include "torch_bridge/dispatch/visible_operators.h"
+#include "torch_bridge/program_python.h"
 #include "torch_bridge/state/interpreter_settings.h"
 #include "torch_bridge/state/process_groups.h"
 #include "torch_bridge/state/process_slots.h"
@@ -67,7 +68,12 @@ const TorchRoutes& torchRoutes() {
   return *routes;
 }
 
-void prepareProcess() { registerPyInterpreter(); }
+void prepareProcess() {
+  if (programHasPython())
+    adoptProgramsPython();
+  else
+    registerPyInterpreter();
+}
 
 bool purge(InterpreterId slot) noexcept {
   if (!slot.isInterpreter()) return true;

@@ -33,8 +33,9 @@ void setResidentCopyLoader(std::function<void(const std::filesystem::path& libra
 const TorchRoutes& torchRoutes();
 
 /// Makes the router ready for a further interpreter: registers the process's
-/// one PyInterpreter (once). Called before the first private library loads.
-/// Throws UnsupportedTorchError if this process already has another owner of it.
+/// one PyInterpreter, or adopts that of the program's own Python (program_python.h); once. Called
+/// before the first private library loads. Throws UnsupportedTorchError if this process already has
+/// another owner of it.
 void prepareProcess();
 
 /// A part of teardown (interpreter_core.cpp has the order), with slot's GIL held: its kernels

@@ -165,7 +165,11 @@ bool run(const Options& options) {
 
 }  // namespace
 
+#ifdef MULTIPY_RUN_HOSTED  // in a shared library, for a process that is a Python (tests/hosts)
+extern "C" int run_in_interpreters(int count, char** words) try {
+#else
 int main(int count, char** words) try {
+#endif
   return run(parse(std::vector<std::string>(words + 1, words + count))) ? 0 : 1;
 } catch (const UsageError& error) {
   std::fprintf(stderr,

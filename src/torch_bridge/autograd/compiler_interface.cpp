@@ -209,7 +209,7 @@ const Compiler& compilerAtWork(InterpreterId slot) {
 
 // In torch's shared libraries.
 const InterfacePointer& currentInterface() {
-  return compilerAtWork(process::Ownership::instance().current()).shared;
+  return compilerAtWork(process::Ownership::instance().currentPython()).shared;
 }
 
 void begin(InterpreterId slot, void*, void* interface) {

@@ -27,6 +27,7 @@
 #include "torch_bridge/autograd/compiled_autograd.h"
 #include "torch_bridge/autograd/engine_threads.h"
 #include "torch_bridge/symbols/features/engine_threads.h"
+#include "torch_bridge/symbols/replaced_words.h"
 
 namespace multipy::bridge {
 namespace {
@@ -110,6 +111,11 @@ void addEngineRoutes(TorchRoutes& routes) {
   };
   routes.executeGraphTask = executeGraphTask;
   routes.engineThread = engineThread;
+}
+
+void adoptEngine() {
+  installOver<torch::autograd::set_default_engine_stub, currentEngine>(engines(),
+                                                                       "set_default_engine_stub");
 }
 
 void stopEngine(InterpreterId slot) {

@@ -5,6 +5,7 @@
 #include "base/fork_mutex.h"
 #include "base/interpreter_id.h"
 #include "torch_bridge/dispatch/kernel_route.h"
+#include "torch_bridge/dispatch/program_kernels.h"
 #include "torch_bridge/dispatch/registry.h"
 
 namespace multipy::bridge {
@@ -31,8 +32,12 @@ class View {
     const auto route = registry_.routes.find({fullName(entry_.name_), key});
     KernelRoute* const routed = route == registry_.routes.end() ? nullptr : &route->second;
     if (routed && routed->hasKernelOf(slot_)) return ChosenKernel{routed, {}};
-    for (const auto& kernel : kernels->second)
-      if (!routed || !routed->isInstalledAs(kernel)) return ChosenKernel{nullptr, kernel.kernel};
+    for (const auto& kernel : kernels->second) {
+      if (routed && routed->isInstalledAs(kernel)) continue;
+      if (slot_.isInterpreter() && slot_ != InterpreterId::program() && isProgramsKernel(kernel))
+        continue;
+      return ChosenKernel{nullptr, kernel.kernel};
+    }
     return std::nullopt;
   }
 

@@ -131,9 +131,15 @@ void KernelRoute::refresh(InterpreterId slot) {
     onlyFallthrough = onlyFallthrough && registration.kernel->fallthrough;
   }
   cell(slot).publish(newest);
-  install(registrations_.empty() ? Installed::Nothing
-          : onlyFallthrough      ? Installed::Fallthrough
-                                 : Installed::Functor);
+  install(isKept_                  ? Installed::Functor
+          : registrations_.empty() ? Installed::Nothing
+          : onlyFallthrough        ? Installed::Fallthrough
+                                   : Installed::Functor);
+}
+
+void KernelRoute::keep() {
+  isKept_ = true;
+  install(Installed::Functor);
 }
 
 // ------------------------------------------------------- the dispatcher's side
@@ -163,12 +169,12 @@ bool KernelRoute::isInstalledAs(const c10::impl::AnnotatedKernel& kernel) const 
 
 void KernelRoute::call(const c10::OperatorHandle& op, DispatchKeySet keys,
                        torch::jit::Stack* stack) {
-  const InterpreterId slot = process::Ownership::instance().current();
+  const InterpreterId slot = process::Ownership::instance().currentPython();
   if (callOwn(slot, op, keys, stack)) return;
   if (isFallback_) failNoKernel(op, slot);
 
   // The others' kernel here is not for us; ours may be registered at another key.
-  const DispatchKey key = keys.highestPriorityTypeId();
+  const DispatchKey key = keyOf(keys);
   std::optional<ChosenKernel> chosen = chooseKernel(slot, op.operatorDef_->op, key);
   if (chosen && chosen->own) {
     if (chosen->own->callOwn(slot, op, keys, stack)) return;
@@ -181,6 +187,15 @@ void KernelRoute::call(const c10::OperatorHandle& op, DispatchKeySet keys,
     chosen->shared.callBoxed(op, keys, stack);
 }
 
+// An alias covers several keys. And the highest of the call's is not always the one that led here:
+// a Python dispatcher, whose key stays among them, has the kernel of a lower one called.
+DispatchKey KernelRoute::keyOf(DispatchKeySet keys) const {
+  if (isFallback_) return keys.highestPriorityTypeId();
+  if (!c10::isAliasDispatchKey(key_)) return key_;
+  const DispatchKeySet covered = keys & c10::getRuntimeDispatchKeySet(key_);
+  return covered.empty() ? keys.highestPriorityTypeId() : covered.highestPriorityTypeId();
+}
+
 bool KernelRoute::callOwn(InterpreterId slot, const c10::OperatorHandle& op, DispatchKeySet keys,
                           torch::jit::Stack* stack) {
   KernelCell* const cell = find(slot);
@@ -188,10 +203,8 @@ bool KernelRoute::callOwn(InterpreterId slot, const c10::OperatorHandle& op, Dis
   const KernelCell::Call inside(*cell);
   const InterpreterKernel* const kernel = inside.kernel();
   if (!kernel) return false;
-  // The key that led here: this route's own may be an alias, which covers several.
   if (kernel->fallthrough)
-    op.redispatchBoxed(
-        keys & DispatchKeySet(DispatchKeySet::FULL_AFTER, keys.highestPriorityTypeId()), stack);
+    op.redispatchBoxed(keys & DispatchKeySet(DispatchKeySet::FULL_AFTER, keyOf(keys)), stack);
   else
     kernel->function.callBoxed(op, keys, stack);
   return true;

@@ -103,6 +103,10 @@ class KernelRoute {
   void remove(std::uint64_t registration, Removed& removed);
   void removeAll(InterpreterId slot, Removed& removed);
 
+  /// Installs it for good, also where no interpreter has a kernel: what lies below it is not
+  /// theirs.
+  void keep();
+
   bool isInstalled() const noexcept { return installed_ != Installed::Nothing; }
   /// Is this entry of torch's list of kernels ours?
   bool isInstalledAs(const c10::impl::AnnotatedKernel& kernel) const;
@@ -115,6 +119,8 @@ class KernelRoute {
  private:
   enum class Installed { Nothing, Fallthrough, Functor };
 
+  /// Of a call with these, the key that led here.
+  c10::DispatchKey keyOf(c10::DispatchKeySet keys) const;
   KernelCell* find(InterpreterId slot) const noexcept;
   KernelCell& cell(InterpreterId slot);
   void take(Removed::iterator registration, Removed& removed) noexcept;
@@ -132,6 +138,7 @@ class KernelRoute {
   const c10::OperatorName name_;
   const c10::DispatchKey key_;
   const bool isFallback_;
+  bool isKept_ = false;
   std::list<Registration> registrations_;
   std::array<std::atomic<Chunk*>, InterpreterId::kMost / kCellsPerChunk> chunks_{};
   Installed installed_ = Installed::Nothing;

@@ -56,7 +56,7 @@ struct CreatorTable {
 // operator's name comes from the node.
 Operation createForCurrent(const torch::jit::Node* node) {
   const std::string name = node->kind().toQualString();
-  const InterpreterId slot = process::Ownership::instance().current();
+  const InterpreterId slot = process::Ownership::instance().currentPython();
   const OperationCreator create =
       slot == InterpreterId::none() ? nullptr : CreatorTable::process().of(name)[slot].load();
   TORCH_CHECK(
@@ -148,10 +148,18 @@ void tellTorch(const char* function, const std::string& name) {
   if (auto* const tell = findTorchFunction<void(const std::string&)>(function)) tell(name);
 }
 
+bool isKnownToTorch(const std::string& name) {
+  const char* const symbol = opaqueTypeSymbols().isKnown;
+  auto* const ask = findTorchFunction<bool(const std::string&)>(symbol);
+  return ask && ask(name);
+}
+
 void registerOpaqueType(InterpreterId slot, const std::string* name) {
   OpaqueTypes& types = OpaqueTypes::process();
   const base::Lock guard(types.lock);
   auto& users = types.users[*name];
+  if (users.empty() && slot != InterpreterId::program() && isKnownToTorch(*name))
+    users.insert(InterpreterId::program());  // before there was a router
   // The first one registers; one that comes again gets torch's own answer.
   if (users.empty() || users.contains(slot)) tellTorch(opaqueTypeSymbols().add, *name);
   users.insert(slot);
@@ -173,6 +181,16 @@ void unregisterOpaqueType(InterpreterId slot, const std::string* name) {
 }
 
 }  // namespace
+
+void adoptOperators(const std::function<bool(const void*)>& isLibrarys) {
+  for (const auto& op : torch::jit::getAllOperators()) {
+    OperationCreator* const creator = creatorOf(*op);
+    if (!creator || !isLibrarys(reinterpret_cast<const void*>(*creator))) continue;
+    CreatorTable::process().of(op->schema().name())[InterpreterId::program()].store(*creator);
+    // Read by other threads meanwhile, a word as ever.
+    std::atomic_ref<OperationCreator>(*creator).store(createForCurrent);
+  }
+}
 
 void addOncePerProcessRoutes(TorchRoutes& routes) {
   routes.customClass = customClass;

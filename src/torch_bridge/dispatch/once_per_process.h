@@ -9,6 +9,8 @@
 // Threads: all functions from any thread.
 #pragma once
 
+#include <functional>
+
 #include "base/interpreter_id.h"
 
 namespace multipy {
@@ -18,6 +20,10 @@ struct TorchRoutes;
 namespace multipy::bridge {
 
 void addOncePerProcessRoutes(TorchRoutes& routes);
+/// Of a library that the program's own Python has loaded as it is: from now on its operators are
+/// made by the current interpreter's copy. `isLibrarys` tells of a function whether it is the
+/// library's.
+void adoptOperators(const std::function<bool(const void*)>& isLibrarys);
 void purgeOncePerProcess(InterpreterId slot);
 
 }  // namespace multipy::bridge

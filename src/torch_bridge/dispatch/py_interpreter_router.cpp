@@ -58,7 +58,7 @@ const Table& ownerOf(const PyObject* object) {
 using feature::objectOf;
 
 const Table& current(const char* doing) {
-  const Table* const table = tableOf(process::Ownership::instance().current());
+  const Table* const table = tableOf(process::Ownership::instance().currentPython());
   TORCH_CHECK(table, doing,
               ": this needs Python, but the calling thread is in no interpreter "
               "that has loaded torch. Call it from Python, or inside a session of an interpreter");
@@ -87,7 +87,7 @@ const Table* ownerAmong(const torch::jit::Stack& stack) {
 }
 
 const Table& currentFor(const c10::OperatorHandle& op, const torch::jit::Stack& stack) {
-  if (const Table* table = tableOf(process::Ownership::instance().current())) return *table;
+  if (const Table* table = tableOf(process::Ownership::instance().currentPython())) return *table;
   if (const Table* table = ownerAmong(stack)) return *table;
   return current(("calling " + c10::toString(op.operator_name()) + " in Python").c_str());
 }
@@ -95,7 +95,7 @@ const Table& currentFor(const c10::OperatorHandle& op, const torch::jit::Stack& 
 // For events that are not missed where there is no Python.
 template <typename... Parameters, typename... Arguments>
 void tell(void (Table::*event)(Parameters...) const, Arguments... arguments) {
-  if (const Table* table = tableOf(process::Ownership::instance().current()))
+  if (const Table* table = tableOf(process::Ownership::instance().currentPython()))
     (table->*event)(arguments...);
 }
 
@@ -197,8 +197,14 @@ struct Router final : feature::Table<Owners> {
   }
 };
 
+const Table* routerTable() {
+  static const auto* const one = new Router;
+  return one;
+}
+
+// The one that torch's core asks.
 PyInterpreter* routerInterpreter() {
-  static auto* const one = new PyInterpreter(new Router);
+  static auto* const one = new PyInterpreter(routerTable());
   return one;
 }
 
@@ -238,6 +244,23 @@ void registerPyInterpreter() {
           {"the process's PyInterpreter: expected none registered, found one"});
     deadTable();
   });
+}
+
+// (Torch's core and the program's libtorch_python keep that one's address: it stays, and answers as
+// the router does.)
+void adoptPyInterpreter(void* own) {
+  auto* const programs = static_cast<PyInterpreter*>(own);
+  setPyInterpreter(InterpreterId::program(), new PyInterpreter(&**programs));
+  feature::setProcessInterpreter<routerInterpreter>();
+  PyInterpreter* const asked = feature::processInterpreter();
+  if (asked != routerInterpreter() && asked != programs)
+    throw runtime::UnsupportedTorchError(
+        "preparing this process for private Python interpreters: its libtorch is connected to a "
+        "Python that is not that of its libtorch_python",
+        {"the process's PyInterpreter: expected none or libtorch_python's, found another one"});
+  // Read by other threads meanwhile, a word as ever.
+  std::atomic_ref<const Table*>(asked->vtable_).store(routerTable(), std::memory_order_release);
+  deadTable();
 }
 
 void setPyInterpreter(InterpreterId slot, void* interpreter) noexcept {

@@ -23,6 +23,9 @@ namespace multipy::bridge {
 /// Registers the router. Throws UnsupportedTorchError if the process has
 /// another Python interpreter in libc10 already.
 void registerPyInterpreter();
+/// Puts the router in the place of the one that the program's own libtorch_python has registered,
+/// and `own`, what its getPyInterpreter() says, into the program's place behind the router.
+void adoptPyInterpreter(void* own);
 
 /// `interpreter` is what getPyInterpreter() of the slot's libtorch_python says.
 void setPyInterpreter(InterpreterId slot, void* interpreter) noexcept;

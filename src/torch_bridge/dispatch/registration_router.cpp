@@ -13,6 +13,7 @@
 #include "process/ownership.h"
 #include "torch_bridge/dispatch/kernel_lookup.h"
 #include "torch_bridge/dispatch/kernel_route.h"
+#include "torch_bridge/dispatch/program_kernels.h"
 #include "torch_bridge/dispatch/registry.h"
 #include "torch_bridge/symbols/static_phase.h"
 
@@ -55,6 +56,14 @@ void releaseNamespace(const std::string& name, InterpreterId slot) {
   if (found->second.owners.empty()) registry.namespaces.erase(found);
 }
 
+// (program_kernels.h)
+bool isProgramsNamespace(const std::string& name) {
+  Dispatcher& dispatcher = Dispatcher::singleton();
+  const std::lock_guard guard(dispatcher.guard_->mutex);
+  const auto found = dispatcher.libraries_.find(name);
+  return found != dispatcher.libraries_.end() && isFromPython(found->second);
+}
+
 // True if `slot` owns the namespace now; false if torch's own answer is wanted:
 // it owns it already, or a C++ library does.
 bool ownNamespace(const std::string& name, InterpreterId slot, const char* file,
@@ -71,7 +80,9 @@ bool ownNamespace(const std::string& name, InterpreterId slot, const char* file,
     registry.namespaces.emplace(name, std::move(fresh));
     return true;
   } catch (const c10::Error&) {
-    return false;
+    if (!isProgramsNamespace(name)) return false;
+    registry.namespaces[name].owners = {InterpreterId::program(), slot};
+    return true;
   }
 }
 
@@ -116,6 +127,21 @@ void forgetUser(const std::string& name, InterpreterId slot, std::uint64_t regis
   registry.generation.fetch_add(1);
 }
 
+// A schema that the program's Python has defined is from now on shared as interpreters' are, and
+// stays (program_kernels.h). False if it has gone.
+bool shareProgramsDefinition(const OperatorName& name, Definition& definition) {
+  const auto op = Dispatcher::singleton().findSchema(name);
+  if (!op) return false;
+  std::ostringstream text;
+  text << op->schema();
+  definition.schema = text.str();
+  definition.isPrograms = false;
+  const std::lock_guard guard(Dispatcher::singleton().guard_->mutex);
+  op->operatorDef_->def_count += 1;
+  op->operatorDef_->def_and_impl_count += 1;
+  return true;
+}
+
 enum class Defined { Ours, NotOurs, Differs };
 
 // Makes `slot` a user of the definition of `schema`, which is made if need be.
@@ -133,6 +159,11 @@ Defined useDefinition(InterpreterId slot, Library& library, FunctionSchema& sche
     return Defined::Ours;
   }
   auto found = registry.definitions.find(fullName(name));
+  if (found != registry.definitions.end() && found->second.isPrograms &&
+      !shareProgramsDefinition(name, found->second)) {
+    registry.definitions.erase(found);
+    found = registry.definitions.end();
+  }
   if (found != registry.definitions.end() && found->second.users.empty() &&
       found->second.schema != text.str()) {
     found->second.handles.clear();
@@ -150,7 +181,10 @@ Defined useDefinition(InterpreterId slot, Library& library, FunctionSchema& sche
     fresh.handles.push_back(
         Dispatcher::singleton().registerDef(std::move(schema), origin(library), tags));
     found = registry.definitions.emplace(fullName(name), std::move(fresh)).first;
-  } else if (found->second.users.contains(slot)) {
+  } else if (const auto user = found->second.users.find(slot);
+             user != found->second.users.end() && user->second != 0) {
+    // (0: by a library of the program's that was there before the router, and tells it nothing when
+    // it goes.)
     return Defined::NotOurs;
   } else if (found->second.schema != text.str()) {
     existing = found->second.schema;

@@ -10,6 +10,7 @@
 #include "base/interpreter_id.h"
 #include "process/function_per_interpreter.h"
 #include "torch_bridge/symbols/features/object_conversion.h"
+#include "torch_bridge/symbols/replaced_words.h"
 
 namespace multipy::bridge {
 namespace {
@@ -41,6 +42,10 @@ process::FunctionPerInterpreter<void*>& objectConversions() {
   return *table;
 }
 void* objectConversion() { return objectConversions().current(); }
+std::once_flag& conversionInstalled() {
+  static std::once_flag once;
+  return once;
+}
 
 void print(const std::string& text) {
   const auto handler = printHandlers().current();
@@ -85,9 +90,23 @@ void addProcessSlotRoutes(TorchRoutes& routes) {
   };
   routes.objectConversion = [](InterpreterId slot, void* conversion) {
     objectConversions().set(slot, conversion);
-    static std::once_flag once;
-    std::call_once(once, feature::installObjectConversion<objectConversion>);
+    std::call_once(conversionInstalled(), feature::installObjectConversion<objectConversion>);
   };
+}
+
+void adoptProcessSlots() {
+  installOver<torch::jit::setPrintHandler, print>(printHandlers(), "setPrintHandler");
+  installOver<torch::jit::tracer::setPythonCallstack, callstack>(callstacks(),
+                                                                 "setPythonCallstack");
+  installOver<torch::jit::tracer::setRecordSourceLocation, recordSourceLocation>(
+      sourceLocations(), "setRecordSourceLocation");
+  installOver<torch::jit::tracer::setWarn, warn>(warners(), "setWarn");
+  std::call_once(conversionInstalled(), [] {
+    const ReplacedWords words;
+    if (const void* const routed = feature::installObjectConversion<objectConversion>())
+      objectConversions().set(InterpreterId::program(),
+                              words.replacedBy(routed, "setPyObjectConversionImpl"));
+  });
 }
 
 void purgeProcessSlots(InterpreterId slot) {

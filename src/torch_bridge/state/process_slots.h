@@ -18,6 +18,9 @@ namespace multipy::bridge {
 void addProcessSlotRoutes(TorchRoutes& routes);   // process_slots.cpp
 void addTracebackRoutes(TorchRoutes& routes);     // traceback_router.cpp
 void addThreadObjectRoutes(TorchRoutes& routes);  // thread_objects.cpp
+/// What torch has now becomes the program's own Python's. Before any interpreter has torch.
+void adoptProcessSlots();
+void adoptTracebacks();
 /// With the slot's GIL: its functions are called no longer.
 void purgeProcessSlots(InterpreterId slot);
 void purgeTracebacks(InterpreterId slot);

@@ -18,6 +18,7 @@
 #include "base/interpreter_id.h"
 #include "process/function_per_interpreter.h"
 #include "torch_bridge/symbols/features/tracers.h"
+#include "torch_bridge/symbols/replaced_words.h"
 #include "torch_bridge/symbols/supported_torch.h"
 #include "torch_bridge/symbols/torch_functions.h"
 
@@ -198,6 +199,13 @@ void addProfilerRoutes(TorchRoutes& routes) {
     memoryTracers().set(slot, make);
     process::installOnce<feature::registerMemoryTracer, makeMemoryTracer>();
   };
+}
+
+void adoptProfiler() {
+  installOver<tracing::registerTracer, makeTracer>(tracers(), "registerTracer");
+  if constexpr (feature::kHasMemoryTracer)
+    installOver<feature::registerMemoryTracer, makeMemoryTracer>(memoryTracers(),
+                                                                 "registerMemoryTracer");
 }
 
 void purgeProfiler(InterpreterId slot) {

@@ -13,6 +13,8 @@ struct TorchRoutes;
 namespace multipy::bridge {
 
 void addProfilerRoutes(TorchRoutes& routes);
+/// What torch has now becomes the program's own Python's. Before any interpreter has torch.
+void adoptProfiler();
 void purgeProfiler(InterpreterId slot);
 
 }  // namespace multipy::bridge

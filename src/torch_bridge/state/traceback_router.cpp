@@ -33,7 +33,7 @@ PerInterpreter<std::atomic<Unwinder*>>& unwinders() {
 
 class RoutedUnwinder final : public feature::UnwinderBase<RoutedUnwinder> {
  public:
-  static Unwinder* current() { return of(process::Ownership::instance().current()); }
+  static Unwinder* current() { return of(process::Ownership::instance().currentPython()); }
   Frames gather() override {
     Unwinder* const unwinder = current();
     return unwinder ? unwinder->gather() : Frames{};
@@ -46,7 +46,7 @@ class RoutedUnwinder final : public feature::UnwinderBase<RoutedUnwinder> {
   // interpreters stay empty.
   void appendSymbolized(const Frames& frames, torch::SymbolizedTracebacks& into) override {
     const process::Ownership& ownership = process::Ownership::instance();
-    const InterpreterId slot = ownership.current();
+    const InterpreterId slot = ownership.currentPython();
     Unwinder* const unwinder = of(slot);
     for (auto begin = frames.begin(); begin != frames.end();) {
       const bool mine = unwinder && ownership.ownerOf(begin->code) == slot;
@@ -81,11 +81,21 @@ class RoutedUnwinder final : public feature::UnwinderBase<RoutedUnwinder> {
   }
 };
 
+// torch keeps a list; what was in it already is the program's own.
+void installUnwinder() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    auto* const routed = new RoutedUnwinder;
+    torch::CapturedTraceback::addPythonUnwinder(routed);
+    if (Unwinder* const programs = std::exchange(routed->next_, nullptr))
+      unwinders()[InterpreterId::program()].store(programs);
+  });
+}
+
 void addUnwinder(InterpreterId slot, void* unwinder) {
   if (!slot.isInterpreter()) return;
   unwinders()[slot].store(static_cast<Unwinder*>(unwinder));
-  static std::once_flag once;
-  std::call_once(once, [] { torch::CapturedTraceback::addPythonUnwinder(new RoutedUnwinder); });
+  installUnwinder();
 }
 
 // std::functions are not atomic, and their code goes away with the library that
@@ -109,13 +119,15 @@ struct Fetchers {
 };
 
 std::string fetchStack() {
-  const InterpreterId slot = process::Ownership::instance().current();
+  const InterpreterId slot = process::Ownership::instance().currentPython();
   const auto fetcher = slot == InterpreterId::none() ? nullptr : Fetchers::process().get(slot);
   return fetcher && *fetcher ? (*fetcher)() : std::string();
 }
 
 void setStackFetcher(InterpreterId slot, std::function<std::string()>* fetcher) {
   if (!slot.isInterpreter()) return;
+  // The program's can be replaced and not asked for. It serves all: what it asks is routed.
+  if (process::Ownership::instance().isLive(InterpreterId::program())) return;
   Fetchers::process().set(slot, std::make_shared<const Fetchers::Fetcher>(std::move(*fetcher)));
   static std::once_flag once;
   std::call_once(once, [] { c10::SetStackTraceFetcher(std::function<std::string()>(fetchStack)); });
@@ -133,8 +145,10 @@ PerInterpreterAndProcess<LazyFrames>& lazyFrames() {
 void* lazyFramesOf(InterpreterId slot) {
   static std::once_flag once;
   std::call_once(once, [] {
+    // (Where the program has a Python of its own, what is there is that one's.)
+    lazyFrames()[InterpreterId::program()] = std::move(torch::lazy::GetPythonFramesFunction());
     torch::lazy::GetPythonFramesFunction() = [] {
-      const InterpreterId current = process::Ownership::instance().current();
+      const InterpreterId current = process::Ownership::instance().currentPython();
       const LazyFrames* const frames = current.isInterpreter() ? &lazyFrames()[current] : nullptr;
       return frames && *frames ? (*frames)() : std::vector<torch::lazy::SourceLocation>{};
     };
@@ -148,6 +162,11 @@ void addTracebackRoutes(TorchRoutes& routes) {
   routes.unwinder = addUnwinder;
   routes.stackFetcher = setStackFetcher;
   routes.lazyFrames = lazyFramesOf;
+}
+
+void adoptTracebacks() {
+  installUnwinder();
+  lazyFramesOf(InterpreterId::program());
 }
 
 void purgeTracebacks(InterpreterId slot) {

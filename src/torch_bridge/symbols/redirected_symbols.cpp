@@ -54,6 +54,7 @@ constexpr PrepareSymbols kPrepare{
 constexpr OpaqueTypeSymbols kOpaqueTypes{
     "_ZN5torch3jit18registerOpaqueTypeERK" MULTIPY_STRING,
     "_ZN5torch3jit20unregisterOpaqueTypeERK" MULTIPY_STRING,
+    "_ZN5torch3jit22isRegisteredOpaqueTypeERK" MULTIPY_STRING,
 };
 
 constexpr const char* kCompilerInterface = "_ZN5torch6dynamo8autograd22getPyCompilerInterfaceEv";

@@ -91,6 +91,7 @@ const PrepareSymbols& prepareSymbols();
 struct OpaqueTypeSymbols {
   const char* add;
   const char* remove;
+  const char* isKnown;
 };
 const OpaqueTypeSymbols& opaqueTypeSymbols();
 

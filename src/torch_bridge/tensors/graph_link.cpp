@@ -81,7 +81,7 @@ class GraphLink final : public torch::autograd::Node {
       if (live.links[owner_.slot].erase(this) == 0) return;  // severed before
       edges = sever(live);
     }
-    const InterpreterId here = process::Ownership::instance().current();
+    const InterpreterId here = process::Ownership::instance().currentPython();
     if (here == InterpreterId::none() || here == owner_.slot) {
       dropEdges(std::move(edges), owner_);
       return;

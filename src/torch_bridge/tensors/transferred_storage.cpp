@@ -53,7 +53,7 @@ void dropNow(StoragePointer storage, process::Incarnation owner) {
 
 void drop(StoragePointer storage, process::Incarnation owner) {
   if (isPlainMemory(*storage)) return;
-  const InterpreterId here = process::Ownership::instance().current();
+  const InterpreterId here = process::Ownership::instance().currentPython();
   if (here == InterpreterId::none() || here == owner.slot)
     return dropNow(std::move(storage), owner);
 

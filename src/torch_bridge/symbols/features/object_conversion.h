@@ -11,10 +11,11 @@
 namespace multipy::bridge::feature {
 
 /// Makes torch convert between tensors and their Python objects by the
-/// interface that `current` gives: the current interpreter's, or null.
+/// interface that `current` gives: the current interpreter's, or null. Returns what torch keeps of
+/// it, null where it has nothing of the kind.
 #if MULTIPY_TORCH_OBJECT_CONVERSION
 template <void* (*current)()>
-void installObjectConversion() {
+const void* installObjectConversion() {
   using Interface = torch::detail::PyObjectConversionInterface;
   struct Routed final : Interface {
     static const Interface& own() {
@@ -48,11 +49,15 @@ void installObjectConversion() {
     }
 #endif
   };
-  torch::detail::setPyObjectConversionImpl(new Routed);  // for ever: torch keeps the address
+  static const Interface* const routed = new Routed;  // for ever: torch keeps the address
+  torch::detail::setPyObjectConversionImpl(routed);
+  return routed;
 }
 #else
 template <void* (*current)()>
-void installObjectConversion() {}
+const void* installObjectConversion() {
+  return nullptr;
+}
 #endif
 
 }  // namespace multipy::bridge::feature

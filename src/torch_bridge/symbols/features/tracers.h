@@ -27,6 +27,7 @@ struct NoTracer final : tracing::PythonTracerBase {
 };
 
 #if MULTIPY_TORCH_MEMORY_TRACER
+inline constexpr bool kHasMemoryTracer = true;
 using MemoryTracer = tracing::PythonMemoryTracerBase;
 struct NoMemoryTracer final : MemoryTracer {
   void start() override {}
@@ -36,6 +37,7 @@ struct NoMemoryTracer final : MemoryTracer {
 using MakeMemoryTracer = tracing::MakeMemoryFn;
 inline void registerMemoryTracer(MakeMemoryTracer make) { tracing::registerMemoryTracer(make); }
 #else
+inline constexpr bool kHasMemoryTracer = false;
 /// None is registered.
 struct MemoryTracer {};
 using NoMemoryTracer = MemoryTracer;

@@ -1,0 +1,81 @@
+#include "torch_bridge/dispatch/program_kernels.h"
+
+#include <c10/util/Exception.h>
+
+#include <algorithm>
+#include <array>
+#include <mutex>
+#include <string_view>
+#include <typeinfo>
+#include <utility>
+#include <vector>
+
+#include "torch_bridge/dispatch/kernel_route.h"
+#include "torch_bridge/dispatch/registry.h"
+
+namespace multipy::bridge {
+namespace {
+
+struct Registered {
+  std::vector<c10::OperatorName> schemas;
+  std::vector<std::pair<c10::OperatorName, c10::DispatchKey>> kernels;
+};
+
+Registered registeredByProgram() {
+  Registered all;
+  c10::Dispatcher& dispatcher = c10::Dispatcher::singleton();
+  const std::lock_guard guard(dispatcher.guard_->mutex);
+  for (const auto& definition : dispatcher.operators_) {
+    const c10::impl::OperatorEntry& op = definition.op;
+    if (op.schema_ && isFromPython(op.schema_->debug)) all.schemas.push_back(op.name_);
+    for (const auto& [key, kernels] : op.kernels_)
+      if (std::any_of(kernels.begin(), kernels.end(), isProgramsKernel))
+        all.kernels.emplace_back(op.name_, key);
+  }
+  return all;
+}
+
+// That a kernel lies over another one is what is wanted here.
+class NoWarnings final : public c10::WarningHandler {
+ public:
+  void process(const c10::Warning&) override {}
+};
+
+}  // namespace
+
+bool isProgramsKernel(const c10::impl::AnnotatedKernel& kernel) {
+  const c10::OperatorKernel* const functor = kernel.kernel.boxed_kernel_func_.functor_.get();
+  return functor &&
+         (std::string_view(typeid(*functor).name()) ==
+              "N5torch4impl8dispatch18PythonKernelHolderE" ||
+          std::string_view(typeid(*functor).name()) == "N5torch8inductor20AOTIPythonKernelHolderE");
+}
+
+bool isFromPython(const std::string& debug) {
+  static constexpr std::array<std::string_view, 11> kOfCpp{
+      ".cpp", ".cc", ".cxx", ".c", ".h", ".hpp", ".hxx", ".cu", ".cuh", ".mm", "/dev/null"};
+  constexpr std::string_view kBegin = "registered at ";
+  const std::size_t begin = debug.find(kBegin), end = debug.rfind(':');
+  if (begin == std::string::npos || end == std::string::npos) return false;
+  const std::string_view file =
+      std::string_view(debug).substr(begin + kBegin.size(), end - begin - kBegin.size());
+  return std::none_of(kOfCpp.begin(), kOfCpp.end(),
+                      [file](std::string_view suffix) { return file.ends_with(suffix); });
+}
+
+void adoptRegistrations() {
+  const Registered all = registeredByProgram();
+  NoWarnings none;
+  const c10::WarningUtils::WarningHandlerGuard silent(&none);
+  Registry& registry = Registry::process();
+  const base::Lock guard(registry.lock);
+  for (const auto& name : all.schemas) {
+    Definition& definition = registry.definitions[fullName(name)];
+    definition.isPrograms = true;
+    definition.users[InterpreterId::program()] = 0;
+  }
+  for (const auto& [name, key] : all.kernels)
+    registry.routes.try_emplace({fullName(name), key}, name, key, false).first->second.keep();
+}
+
+}  // namespace multipy::bridge
