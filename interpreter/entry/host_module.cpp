@@ -12,6 +12,7 @@
 #include "interpreter/cpython/source_lines.h"
 #include "interpreter/libc/environment_variables.h"
 #include "interpreter/libc/once.h"
+#include "interpreter/values/program_memory.h"
 
 namespace multipy {
 namespace {
@@ -175,6 +176,8 @@ PyMethodDef methods[] = {
      "Empties linecache of what it can read again."},
     {"is_real_path", isRealPath, METH_O,
      "True only if os.path.realpath() would return this path as it is."},
+    {"program_memory", newProgramMemory, METH_VARARGS, "An object with a buffer of the program's."},
+    {"buffer_facts", bufferFacts, METH_O, "Address, size, and whether it is read-only."},
     {"module_source", orMemoryError<moduleSource>, METH_O,
      "Source registered for a module name, or None."},
     {"has_modules_below", orMemoryError<hasModulesBelow>, METH_O,

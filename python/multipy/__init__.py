@@ -6,10 +6,8 @@
 --config-settings=wheel.cmake=false` installs the tools alone).
 """
 
-import importlib.metadata
+import importlib
 import os
-
-__version__ = importlib.metadata.version("multipy")
 
 
 class Interrupted(BaseException):
@@ -31,7 +29,21 @@ def _prefix() -> str:
         f"in {' or '.join(__path__)}. Install it without wheel.cmake=false.")
 
 
+# From which module what is looked up in this one, at the first use of it.
+_LATER = {
+    "BrokenInterpreterPool": "multipy._executor",
+    "InterpreterPoolExecutor": "multipy._executor",
+}
+
+
 def __getattr__(name: str):
+    if name in _LATER:
+        globals()[name] = found = getattr(importlib.import_module(_LATER[name]), name)
+        return found
+    if name == "__version__":
+        from importlib import metadata
+
+        return metadata.version("multipy")
     if name == "cmake_prefix_path":  # for CMAKE_PREFIX_PATH
         return _prefix()
     raise AttributeError(f"module 'multipy' has no attribute '{name}'")

@@ -14,6 +14,8 @@ set(ENV{PYTHONPATH} "${scratch}/site")
 execute_process(COMMAND "${python}" -m multipy --cmake-prefix-path
   OUTPUT_VARIABLE prefix OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
 expect_output("doctor" "${python}" -m multipy --help)
+expect_output("1024" "${python}" -c
+  "print(__import__('multipy').InterpreterPoolExecutor(1).submit(pow, 2, 10).result())")
 unset(ENV{PYTHONPATH})
 run("${CMAKE_COMMAND}" -S "${app}" -B "${scratch}/build" -G "${generator}" "-DCMAKE_PREFIX_PATH=${prefix}"
     "-DMULTIPY_PYTHON=${python}" "-DCMAKE_BUILD_TYPE=${build_type}" "-DCMAKE_CXX_COMPILER_LAUNCHER=${launcher}")
@@ -32,6 +34,9 @@ set(ENV{PYTHONPATH} "${scratch}/tools/site")
 expect_output("BaseException" "${python}" -c "print(__import__('multipy').Interrupted.__base__)")
 expect_output("PackageExporter" "${python}" -c "print(__import__('multipy.package').package.PackageExporter)")
 expect_output("without its C\\+\\+ library" "${python}" -m multipy doctor)
+expect_output("without its compiled part" "${python}" -c "
+try: __import__('multipy').InterpreterPoolExecutor(1)
+except ImportError as error: print(error)")
 
 # What the next run makes anew anyway; what is compiled saves it most of the time.
 file(REMOVE_RECURSE "${scratch}")

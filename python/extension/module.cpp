@@ -1,0 +1,47 @@
+// multipy._host: interpreters in an ordinary Python process. Private to the package `multipy`.
+#include <Python.h>
+#include <multipy/runtime/deploy.h>
+
+#include "buffers.h"
+#include "torch_bridge/torch_bridge.h"
+#include "worker.h"
+
+namespace {
+
+// With the GIL: no thread of this Python may be importing torch meanwhile.
+bool prepare() {
+  if (PyImport_ImportModule("_multipy_host")) {
+    PyErr_SetString(PyExc_ImportError,
+                    "an interpreter of a pool has no pools of its own: make it in the program's "
+                    "Python, outside of tasks");
+    return false;
+  }
+  PyErr_Clear();
+  try {
+    multipy::bridge::prepareProcess();
+    return true;
+  } catch (const std::exception& error) {
+    PyErr_SetString(PyExc_ImportError, error.what());
+    return false;
+  }
+}
+
+PyModuleDef definition = {PyModuleDef_HEAD_INIT,
+                          "multipy._host",
+                          "Interpreters in this process.",
+                          -1,
+                          nullptr,
+                          nullptr,
+                          nullptr,
+                          nullptr,
+                          nullptr};
+
+}  // namespace
+
+PyMODINIT_FUNC PyInit__host() {
+  if (!prepare() || !multipy::host::initResultMemory()) return nullptr;
+  PyObject* const module = PyModule_Create(&definition);
+  if (module && multipy::host::addWorkerType(module)) return module;
+  Py_XDECREF(module);
+  return nullptr;
+}

@@ -1,0 +1,55 @@
+#include "tensors.h"
+
+#include <ATen/core/jit_type.h>
+
+#include <exception>
+#include <optional>
+
+#include "base/interpreter_id.h"
+#include "torch_bridge/python_binding.h"
+
+namespace multipy::host {
+namespace {
+
+// Of an imported torch; null with a Python exception.
+const TorchPython* importedTorch() {
+  const TorchPython* const torch = bridge::torchPython(InterpreterId::program());
+  if (torch && *torch->variableClass) return torch;
+  PyObject* const module = PyImport_ImportModule("torch");
+  Py_XDECREF(module);
+  if (!module) return nullptr;
+  if (torch && *torch->variableClass) return torch;
+  PyErr_SetString(PyExc_RuntimeError,
+                  "the torch that this Python imports is not the one that interpreters share");
+  return nullptr;
+}
+
+// What torch throws, as a Python exception. (Its python_error has set one.)
+template <typename Body>
+bool guarded(Body&& body) {
+  try {
+    body();
+    return !PyErr_Occurred();
+  } catch (const std::exception& error) {
+    if (!PyErr_Occurred()) PyErr_SetString(PyExc_RuntimeError, error.what());
+    return false;
+  }
+}
+
+}  // namespace
+
+bool unwrapTensor(PyObject* object, at::Tensor& tensor) {
+  const TorchPython* const torch = importedTorch();
+  return torch && guarded([&] {
+           tensor = torch->toIValue(object, c10::TensorType::get(), std::nullopt).toTensor();
+         });
+}
+
+PyObject* wrapTensor(const at::Tensor& tensor) {
+  const TorchPython* const torch = importedTorch();
+  PyObject* object = nullptr;
+  if (torch && guarded([&] { object = torch->wrap(at::Tensor(tensor)); })) return object;
+  return nullptr;
+}
+
+}  // namespace multipy::host

@@ -1,0 +1,12 @@
+// multipy._host.Worker: an interpreter, and tasks for it.
+#pragma once
+
+#include <Python.h>
+
+namespace multipy::host {
+
+/// Adds the type, and the exceptions TaskInterrupted and TaskTimedOut that its calls end with.
+/// False with a Python exception.
+bool addWorkerType(PyObject* module);
+
+}  // namespace multipy::host

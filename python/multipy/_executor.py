@@ -1,0 +1,196 @@
+"""InterpreterPoolExecutor: concurrent.futures over private interpreters."""
+
+import concurrent.futures
+import concurrent.futures.thread
+import importlib.util
+import itertools
+import os
+import sys
+import threading
+import time
+
+from multipy._workers import Ended, Worker, crossing
+
+
+class BrokenInterpreterPool(concurrent.futures.thread.BrokenThreadPool):
+    """An initializer has failed: the pool takes no more tasks."""
+
+
+class Future(concurrent.futures.Future):
+    """A Future whose task can be ended while it runs."""
+
+    _task = None
+
+    def cancel(self, running=False):
+        """As ever, and with `running` also a task that runs: multipy.Interrupted is raised in it.
+
+        True if the task has been cancelled, or has been told to end: its result is then a
+        CancelledError, unless it ends with another one first.
+        """
+        if super().cancel():
+            return True
+        return running and self._task is not None and not self.done() and self._task.interrupt()
+
+
+class _Task:
+    """A call of a function in a worker: what a thread of the pool calls."""
+
+    def __init__(self, places, pickle, end):
+        self._places, self._pickle, self._end = places, pickle, end
+        self._worker = None
+        self._interrupted = False
+
+    def interrupt(self):
+        self._interrupted = True
+        worker = self._worker
+        if worker is not None:
+            worker.interrupt()
+        return True
+
+    def __call__(self):
+        if self._interrupted:
+            raise concurrent.futures.CancelledError()
+        worker = self._worker = self._places.worker()
+        try:
+            seconds = None if self._end is None else max(self._end - time.monotonic(), 0)
+            return worker.run(self._pickle, seconds)
+        except Ended:
+            self._places.discard()  # code that it hit may have been half-way through something
+            raise
+        finally:
+            self._worker = self._pickle = None
+            self._places.ended()
+
+
+class _Places(threading.local):
+    """The worker of each thread of a pool."""
+
+    def __init__(self, initializer, most_tasks):
+        self._initializer, self._most_tasks = initializer, most_tasks
+        self._worker = None
+        self._tasks = 0
+
+    def start(self):
+        worker = Worker()
+        if self._initializer is not None:
+            worker.run(self._initializer)
+        self._worker, self._tasks = worker, 0
+
+    def worker(self):
+        if self._worker is None:
+            self.start()
+        return self._worker
+
+    def ended(self):
+        self._tasks += 1
+        if self._most_tasks is not None and self._tasks >= self._most_tasks:
+            self.discard()
+
+    def discard(self):
+        worker, self._worker = self._worker, None
+        if worker is not None:
+            worker.close()
+
+
+class InterpreterPoolExecutor(concurrent.futures.ThreadPoolExecutor):
+    """A pool of interpreters, each with a GIL of its own, in this process.
+
+    Tasks and results are pickled, as with processes (by cloudpickle what pickle cannot, where it is
+    installed). numpy's arrays, other buffers and plain torch tensors cross by reference.
+
+    initializer(*initargs) is called in each interpreter before its first task. After
+    max_tasks_per_child tasks an interpreter is replaced by a new one.
+    """
+
+    def __init__(
+        self, max_workers=None, thread_name_prefix="", initializer=None, initargs=(), *, max_tasks_per_child=None
+    ):
+        if "_multipy_host" in sys.builtin_module_names:
+            raise RuntimeError("an interpreter of a pool has no pools of its own: make it outside of tasks")
+        if importlib.util.find_spec("multipy._host") is None:
+            raise ImportError(
+                "multipy is installed without its compiled part (multipy._host): install it without "
+                "--config-settings=wheel.cmake=false"
+            )
+        if initializer is not None and not callable(initializer):
+            raise TypeError("initializer must be a callable")
+        if max_tasks_per_child is not None:
+            if not isinstance(max_tasks_per_child, int):
+                raise TypeError("max_tasks_per_child must be an integer")
+            if max_tasks_per_child <= 0:
+                raise ValueError("max_tasks_per_child must be >= 1")
+        if max_workers is None:
+            max_workers = os.cpu_count() or 1
+        first = None if initializer is None else pickled(initializer, tuple(initargs), {})
+        self._places = _Places(first, max_tasks_per_child)
+        self._pid = os.getpid()
+        # Without an initializer an interpreter starts when its thread has a task, which is under way then.
+        start = None if first is None else self._places.start
+        super().__init__(max_workers, thread_name_prefix or "multipy", start)
+
+    def submit(self, fn, /, *args, deadline=None, **kwargs):
+        """As ever. After `deadline` seconds, waiting included, the task ends with a TimeoutError."""
+        if os.getpid() != self._pid:
+            raise RuntimeError("this pool's interpreters are in the parent of this forked process: make a new pool")
+        end = None if deadline is None else time.monotonic() + deadline
+        task = _Task(self._places, pickled(fn, args, kwargs), end)
+        future = super().submit(task)
+        future.__class__ = Future
+        future._task = task
+        return future
+
+    def map(self, fn, *iterables, timeout=None, chunksize=1, buffersize=None):
+        """As ever: `chunksize` calls go to an interpreter at once; of `buffersize` results, where it is
+        told, no more are under way than that."""
+        if chunksize < 1:
+            raise ValueError("chunksize must be >= 1.")
+        if buffersize is not None and buffersize < 1:
+            raise ValueError("buffersize must be None or > 0")
+        end = None if timeout is None else time.monotonic() + timeout
+        chunks = _chunks(zip(*iterables), chunksize)
+        ahead = chunks if buffersize is None else itertools.islice(chunks, buffersize)
+        futures = [self.submit(crossing.call_each, fn, chunk) for chunk in ahead]
+        return self._results(fn, futures, chunks if buffersize is not None else iter(()), end)
+
+    def _results(self, fn, futures, chunks, end):
+        futures.reverse()
+        try:
+            while futures:
+                wait = None if end is None else end - time.monotonic()
+                results = futures[-1].result(wait)
+                futures.pop()
+                for chunk in itertools.islice(chunks, 1):
+                    futures.insert(0, self.submit(crossing.call_each, fn, chunk))
+                results.reverse()
+                while results:
+                    yield results.pop()  # which nothing here keeps
+        finally:
+            for future in futures:
+                future.cancel()
+
+
+def _chunks(items, size):
+    while chunk := tuple(itertools.islice(items, size)):
+        yield chunk
+
+
+def pickled(function, arguments, keywords):
+    """A call as it crosses."""
+    call = (function, arguments, keywords)
+    by_value = _cloudpickle()
+    if by_value is not None and getattr(function, "__module__", None) == "__main__":
+        return crossing.Pickle(call, by_value)
+    try:
+        return crossing.Pickle(call)
+    except Exception:
+        if by_value is None:
+            raise
+        return crossing.Pickle(call, by_value)
+
+
+def _cloudpickle():
+    try:
+        import cloudpickle
+    except ImportError:
+        return None
+    return cloudpickle.CloudPickler

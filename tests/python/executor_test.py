@@ -1,0 +1,375 @@
+"""multipy.InterpreterPoolExecutor, as an ordinary Python program uses it."""
+
+import asyncio
+import concurrent.futures
+import functools
+import gc
+import math
+import os
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+import unittest
+import weakref
+
+import numpy as np
+
+import multipy
+
+
+def setUpModule():
+    global pool
+    pool = multipy.InterpreterPoolExecutor(2)
+
+
+def tearDownModule():
+    pool.shutdown()
+
+
+def result(function, *arguments, **keywords):
+    return pool.submit(function, *arguments, **keywords).result(120)
+
+
+class Tasks(unittest.TestCase):
+    def test_a_function_is_called_in_another_interpreter(self):
+        self.assertEqual(result(pow, 2, 10), 1024)
+        self.assertNotEqual(result(id, None), id(None))
+
+    def test_keyword_arguments_and_those_named_like_the_executors_own(self):
+        self.assertEqual(result(functools.partial(sorted, reverse=True), [1, 3, 2]), [3, 2, 1])
+        self.assertEqual(result(dict, fn=1, self=2), {"fn": 1, "self": 2})
+
+    def test_map_keeps_the_order(self):
+        self.assertEqual(list(pool.map(math.sqrt, range(10))), [math.sqrt(i) for i in range(10)])
+        self.assertEqual(list(pool.map(pow, range(10), range(10), chunksize=3)), [i**i for i in range(10)])
+
+    def test_map_with_a_buffer_takes_no_more_than_it_needs(self):
+        taken = []
+
+        def numbers():
+            for number in range(10):
+                taken.append(number)
+                yield number
+
+        results = pool.map(abs, numbers(), buffersize=2)
+        self.assertEqual(len(taken), 2)
+        self.assertEqual(next(results), 0)
+        self.assertLessEqual(len(taken), 4)
+        self.assertEqual(list(results), list(range(1, 10)))
+
+    def test_two_tasks_run_at_once(self):
+        begin = time.monotonic()
+        list(pool.map(time.sleep, [0.5, 0.5]))
+        self.assertLess(time.monotonic() - begin, 0.95)
+
+    def test_asyncio_awaits_it(self):
+        async def ask():
+            return await asyncio.get_running_loop().run_in_executor(pool, math.factorial, 10)
+
+        self.assertEqual(asyncio.run(ask()), 3628800)
+
+
+class Exceptions(unittest.TestCase):
+    def test_it_arrives_as_itself_with_the_workers_traceback(self):
+        with self.assertRaises(ZeroDivisionError) as raised:
+            result(divmod, 1, 0)
+        self.assertIn("ZeroDivisionError", str(raised.exception.__cause__))
+        self.assertIn("Traceback (most recent call last)", str(raised.exception.__cause__))
+
+    def test_system_exit_ends_the_task_alone(self):
+        with self.assertRaises(SystemExit) as raised:
+            result(sys.exit, 3)
+        self.assertEqual(raised.exception.code, 3)
+        self.assertEqual(result(abs, -1), 1)
+
+    def test_what_cannot_be_pickled_is_told_at_once(self):
+        with self.assertRaisesRegex(Exception, "pickle"):
+            pool.submit(abs, threading.Lock())
+
+    def test_what_cannot_be_pickled_back_is_told(self):
+        with self.assertRaisesRegex(Exception, "pickle"):
+            result(threading.Lock)
+
+    def test_a_module_that_is_missing_there_is_named(self):
+        module = type(sys)("only_here")
+        sys.modules["only_here"] = module
+        exec("def f(): pass", module.__dict__)
+        with self.assertRaisesRegex(ModuleNotFoundError, "only_here"):
+            result(module.f)
+
+
+class Buffers(unittest.TestCase):
+    def test_an_array_is_seen_where_it_is(self):
+        array = np.zeros(10000)
+        result(np.ndarray.fill, array, 7.0)
+        self.assertTrue((array == 7).all())
+
+    def test_a_result_is_seen_where_it_is_and_can_be_written(self):
+        array = result(np.arange, 10000)
+        self.assertTrue((array == np.arange(10000)).all())
+        array += 1
+        self.assertEqual(array[0], 1)
+
+    def test_read_only_stays_so_both_ways(self):
+        array = np.zeros(1000)
+        array.flags.writeable = False
+        with self.assertRaisesRegex(ValueError, "read-only"):
+            result(np.ndarray.fill, array, 1.0)
+        back = result(np.broadcast_to, np.ones(1), (1,))
+        self.assertFalse(back.flags.writeable)
+
+    def test_the_programs_array_is_given_up_after_the_task(self):
+        class Array(np.ndarray):
+            pass
+
+        array = np.zeros(100000).view(Array)
+        gone = weakref.ref(array)
+        result(np.sum, np.asarray(array))
+        del array
+        for _ in range(100):
+            result(abs, 1)
+            gc.collect()
+            if gone() is None:
+                break
+            time.sleep(0.05)
+        self.assertIsNone(gone())
+
+    def test_an_array_that_a_worker_keeps_outlives_the_programs(self):
+        own = multipy.InterpreterPoolExecutor(1)
+        array = np.arange(100000)
+        own.submit(eval, "setattr(__import__('math'), 'kept', array)", {"array": array}).result(120)
+        del array
+        gc.collect()
+        junk = [np.full(100000, 5) for _ in range(20)]
+        self.assertEqual(own.submit(eval, "int(__import__('math').kept.sum())").result(60), 4999950000)
+        del junk
+        own.shutdown()
+
+    def test_a_result_outlives_its_pool(self):
+        with multipy.InterpreterPoolExecutor(1) as own:
+            array = own.submit(np.arange, 100000).result(120)
+        gc.collect()
+        self.assertEqual(int(array.sum()), 4999950000)
+
+    def test_views_of_memory_cross(self):
+        data = bytearray(b"abc" * 1000)
+        self.assertEqual(result(len, memoryview(data)), 3000)
+        self.assertEqual(result(bytes.fromhex, "616263"), b"abc")
+
+
+class Torch(unittest.TestCase):
+    def test_a_tensor_crosses_by_reference(self):
+        import torch
+
+        x = torch.zeros(1000)
+        y = result(torch.Tensor.add_, x, 1)
+        self.assertTrue(bool((x == 1).all()))
+        self.assertEqual(y.data_ptr(), x.data_ptr())
+
+    def test_a_parameter_and_a_module_cross(self):
+        import torch
+
+        layer = torch.nn.Linear(3, 2)
+        x = torch.randn(5, 3)
+        y = result(torch.nn.Module.__call__, layer, x)
+        torch.testing.assert_close(y.detach(), layer(x).detach())
+
+    def test_a_result_comes_with_its_graph(self):
+        import torch
+
+        weight = torch.ones(3, requires_grad=True)
+        total = result(torch.dot, weight, torch.arange(3.0))
+        total.backward()
+        self.assertEqual(total.item(), 3)
+
+    def test_a_tensor_with_a_graph_says_what_to_do(self):
+        import torch
+
+        with self.assertRaisesRegex(RuntimeError, "detach"):
+            result(torch.sum, torch.ones(2, requires_grad=True) * 2)
+
+
+class Limits(unittest.TestCase):
+    def test_a_task_that_runs_can_be_cancelled(self):
+        future = pool.submit(time.sleep, 600)
+        while not future.running():
+            time.sleep(0.01)
+        time.sleep(0.2)
+        self.assertFalse(future.cancel())
+        self.assertTrue(future.cancel(running=True))
+        with self.assertRaises(concurrent.futures.CancelledError):
+            future.result(60)
+        self.assertEqual(result(abs, -1), 1)
+
+    def test_a_deadline_ends_a_task(self):
+        with self.assertRaises(TimeoutError):
+            pool.submit(time.sleep, 600, deadline=0.3).result(60)
+        self.assertEqual(result(abs, -1), 1)
+
+    def test_an_interpreter_is_replaced_after_so_many_tasks(self):
+        with multipy.InterpreterPoolExecutor(1, max_tasks_per_child=2) as own:
+            marked = "hasattr(__import__('math'), 'mark')"
+            own.submit(exec, "import math; math.mark = 1").result(120)
+            self.assertTrue(own.submit(eval, marked).result(120))
+            self.assertFalse(own.submit(eval, marked).result(120))
+
+    def test_the_initializer_runs_first_and_one_that_fails_breaks_the_pool(self):
+        begin = "import math; math.begun = 5"
+        with multipy.InterpreterPoolExecutor(1, initializer=exec, initargs=(begin,)) as own:
+            self.assertEqual(own.submit(eval, "__import__('math').begun").result(120), 5)
+        with self.assertLogs("concurrent.futures", "CRITICAL"):
+            with multipy.InterpreterPoolExecutor(1, initializer=divmod, initargs=(1, 0)) as own:
+                with self.assertRaises(concurrent.futures.thread.BrokenThreadPool):
+                    own.submit(abs, 1).result(120)
+
+    def test_bad_arguments_are_refused(self):
+        for wrong in ({"max_workers": 0}, {"max_tasks_per_child": 0}):
+            with self.assertRaises(ValueError):
+                multipy.InterpreterPoolExecutor(**wrong)
+        with self.assertRaises(TypeError):
+            multipy.InterpreterPoolExecutor(initializer=1)
+
+    def test_a_pool_that_was_shut_down_takes_nothing(self):
+        own = multipy.InterpreterPoolExecutor(1)
+        own.shutdown()
+        with self.assertRaises(RuntimeError):
+            own.submit(abs, 1)
+
+
+class Processes(unittest.TestCase):
+    """Programs of their own."""
+
+    def run_program(self, text, status=0):
+        done = subprocess.run(
+            [sys.executable, "-B", "-c", textwrap.dedent(text)],
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
+        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+        return done.stdout.strip()
+
+    def test_importing_the_package_loads_nothing_heavy(self):
+        found = self.run_program(
+            """
+            import sys, multipy
+            print([name for name in ("torch", "numpy", "concurrent.futures", "multipy._host") if name in sys.modules])
+            """
+        )
+        self.assertEqual(found, "[]")
+
+    def test_torch_before(self):
+        self.run_program(
+            """
+            import torch, multipy
+            with multipy.InterpreterPoolExecutor(2) as pool:
+                x = torch.arange(6.0)
+                assert torch.equal(pool.submit(torch.square, x).result(), x * x)
+            y = torch.ones(3, requires_grad=True)
+            y.sum().backward()
+            assert y.grad.tolist() == [1, 1, 1]
+            """
+        )
+
+    def test_torch_after(self):
+        self.run_program(
+            """
+            import multipy
+            with multipy.InterpreterPoolExecutor(2) as pool:
+                assert pool.submit(eval, "__import__('torch').ones(3).sum().item()").result() == 3
+                import torch
+                assert torch.equal(pool.submit(torch.neg, torch.ones(2)).result(), -torch.ones(2))
+            y = torch.ones(3, requires_grad=True)
+            y.sum().backward()
+            assert torch.jit.script(torch.nn.Linear(2, 2))(torch.ones(1, 2)).shape == (1, 2)
+            """
+        )
+
+    def test_torch_comes_with_the_first_result_that_is_a_tensor(self):
+        self.run_program(
+            """
+            import sys, multipy
+            with multipy.InterpreterPoolExecutor(1) as pool:
+                assert "torch" not in sys.modules
+                assert pool.submit(eval, "__import__('torch').ones(3)").result().sum() == 3
+            """
+        )
+
+    def test_a_program_ends_while_its_pool_is_open(self):
+        self.run_program(
+            """
+            import multipy
+            pool = multipy.InterpreterPoolExecutor(2)
+            assert pool.submit(abs, -1).result() == 1
+            """
+        )
+
+    def test_its_exit_status_is_its_own(self):
+        self.run_program(
+            """
+            import sys, multipy
+            pool = multipy.InterpreterPoolExecutor(1)
+            pool.submit(abs, -1).result()
+            sys.exit(7)
+            """,
+            status=7,
+        )
+
+    def test_a_forked_child_is_told_to_make_a_pool_of_its_own(self):
+        self.run_program(
+            """
+            import os, multipy
+            pool = multipy.InterpreterPoolExecutor(1)
+            pool.submit(abs, -1).result()
+            child = os.fork()
+            if child == 0:
+                try:
+                    pool.submit(abs, -1)
+                except RuntimeError as error:
+                    os._exit(0 if "forked" in str(error) else 1)
+                os._exit(2)
+            assert os.waitpid(child, 0)[1] == 0
+            assert pool.submit(abs, -2).result() == 2
+            """
+        )
+
+    def test_functions_of_the_main_module(self):
+        path = os.path.join(os.environ.get("TMPDIR", "/tmp"), f"multipy-main-{os.getpid()}.py")
+        with open(path, "w") as file:
+            file.write(
+                textwrap.dedent(
+                    """
+                    import multipy
+
+                    def double(x):
+                        return 2 * x
+
+                    if __name__ == "__main__":
+                        with multipy.InterpreterPoolExecutor(2) as pool:
+                            assert list(pool.map(double, range(4))) == [0, 2, 4, 6]
+                    """
+                )
+            )
+        self.addCleanup(os.remove, path)
+        done = subprocess.run([sys.executable, "-B", path], capture_output=True, text=True, timeout=300)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_no_pool_is_made_in_a_task(self):
+        self.run_program(
+            """
+            import multipy
+            with multipy.InterpreterPoolExecutor(1) as pool:
+                try:
+                    pool.submit(eval, "__import__('multipy').InterpreterPoolExecutor(1)").result()
+                except (AttributeError, RuntimeError):
+                    pass
+                else:
+                    raise SystemExit("made")
+            """
+        )
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
