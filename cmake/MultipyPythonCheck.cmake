@@ -23,7 +23,8 @@ set(MULTIPY_WRAPPED_RENAMED_FUNCTIONS                                # cpython/i
 set(_multipy_needed_python_functions
   _PyImport_FindSharedFuncptr PyEval_RestoreThread Py_AddPendingCall
   PyErr_CheckSignals Py_MakePendingCalls
-  _Py_GetConfig _Py_DumpTracebackThreads _PyObject_GetDictPtr)
+  _Py_GetConfig _Py_DumpTracebackThreads _PyThread_CurrentFrames
+  _PyObject_GetDictPtr)
 
 function(multipy_python_makes_code version out)
   set(${out} _PyCode_New PARENT_SCOPE)

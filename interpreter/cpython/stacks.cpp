@@ -4,10 +4,12 @@
 #include "interpreter/common/python_version.h"
 #include "interpreter/common/reference.h"
 
-// What faulthandler uses. Declared in CPython's internal headers only; the same in
-// all versions that we build with.
+// Declared in CPython's internal headers only; the same in all versions that we build with.
+// What faulthandler uses.
 extern "C" const char* _Py_DumpTracebackThreads(int file, PyInterpreterState* interpreter,
                                                 PyThreadState* current);
+// What sys._current_frames() is: a dict from ident to topmost frame.
+extern "C" PyObject* _PyThread_CurrentFrames();
 
 namespace multipy {
 namespace {
@@ -59,15 +61,19 @@ std::string nameOf(PyObject* table, unsigned long ident) {
 void collectStacks(std::vector<runtime::ThreadStack>* out) {
   const GarbageStays untouched;
   PyObject* const table = threadsByIdent();
-  // States are added at the list's head, which needs no GIL, and leave it with the GIL
-  // held: what is behind the head we got stays.
-  for (PyThreadState* state = PyInterpreterState_ThreadHead(PyInterpreterState_Main()); state;
-       state = PyThreadState_Next(state)) {
-    auto frame = Reference::take(reinterpret_cast<PyObject*>(PyThreadState_GetFrame(state)));
-    if (!frame) continue;
+  // Not by going through the thread states: they are added to their list without the GIL, before
+  // they are complete. This function holds the list's lock.
+  const auto frames = Reference::take(_PyThread_CurrentFrames());
+  if (!frames) {  // no memory
+    PyErr_Clear();
+    return;
+  }
+  PyObject *ident, *topmost;
+  for (Py_ssize_t position = 0; PyDict_Next(frames.get(), &position, &ident, &topmost);) {
     runtime::ThreadStack stack;
-    stack.thread = state->thread_id;
+    stack.thread = PyLong_AsUnsignedLong(ident);
     stack.name = nameOf(table, stack.thread);
+    auto frame = Reference::borrow(topmost);
     while (frame) {
       auto* const object = reinterpret_cast<PyFrameObject*>(frame.get());
       stack.frames.push_back(describe(object));

@@ -194,6 +194,21 @@ TEST_F(Stacks, BesideInterpretersThatComeAndGo) {
   dumping.join();
 }
 
+// A thread's state is in CPython's list before it is complete.
+TEST_F(Stacks, BesideThreadsOfTheProgramThatComeAndGo) {
+  std::atomic<bool> stop{false};
+  std::vector<std::thread> coming;
+  for (int i = 0; i < 3; ++i)
+    coming.emplace_back([&] {
+      const auto I = manager.allInstances()[0].acquireSession();
+      const Obj length = I.global("builtins", "len");
+      while (!stop) std::thread([&] { EXPECT_EQ(length({"four"}).toIValue().toInt(), 4); }).join();
+    });
+  for (int i = 0; i < 3000; ++i) EXPECT_EQ(dumpStacks({.patience = 10s}).size(), 2u);
+  stop = true;
+  for (auto& thread : coming) thread.join();
+}
+
 TEST(StackSnapshots, AreReadBack) {
   const auto threads = parseFaulthandlerText(
       "Thread 0x00007f0000000abc (most recent call first):\n"
