@@ -2,6 +2,7 @@
 
 import concurrent.futures
 import concurrent.futures.thread
+import functools
 import importlib.util
 import itertools
 import os
@@ -177,17 +178,17 @@ def _chunks(items, size):
 def pickled(function, arguments, keywords):
     """A call as it crosses."""
     call = (function, arguments, keywords)
-    by_value = _cloudpickle()
-    if by_value is not None and getattr(function, "__module__", None) == "__main__":
-        return crossing.Pickle(call, by_value)
+    if getattr(function, "__module__", None) == "__main__":
+        return crossing.Pickle(call, _cloudpickle())
     try:
         return crossing.Pickle(call)
     except Exception:
-        if by_value is None:
+        if (by_value := _cloudpickle()) is None:
             raise
         return crossing.Pickle(call, by_value)
 
 
+@functools.cache  # a look for what is not there takes longer than a task
 def _cloudpickle():
     try:
         import cloudpickle
