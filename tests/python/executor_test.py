@@ -60,9 +60,10 @@ class Tasks(unittest.TestCase):
         self.assertEqual(list(results), list(range(1, 10)))
 
     def test_two_tasks_run_at_once(self):
-        begin = time.monotonic()
-        list(pool.map(time.sleep, [0.5, 0.5]))
-        self.assertLess(time.monotonic() - begin, 0.95)
+        here = np.zeros(2)
+        meet = "import time\nhere[me] = 1\nwhile not here.all(): time.sleep(0.01)"
+        for future in [pool.submit(exec, meet, {"here": here, "me": me}) for me in range(2)]:
+            future.result(120)
 
     def test_asyncio_awaits_it(self):
         async def ask():
