@@ -192,7 +192,8 @@ class TorchAdapter final : public loader::LibraryAdapter {
   // Loads the resident copy, which comes back to beforeLoad and afterLoad.
   void loadResidentCopy(const fs::path& original, const std::string& name) {
     if (programHasPython()) {  // whose own is the one that stays
-      loadForProgram(original);
+      // (Of libtorch_pythons it has one, adopted before, which an environment's own need not be.)
+      if (!isLibtorchPython(original)) loadForProgram(original);
       return setResident(name);
     }
     std::function<void(const fs::path&)> load;
