@@ -17,7 +17,8 @@ namespace {
 using namespace std::chrono_literals;
 
 // One manager has as many places as a process may have interpreters.
-constexpr std::size_t kPlaces = InterpreterId::kMost;
+// As many as Ownership admits.
+constexpr std::size_t kPlaces = InterpreterId::program().number();
 
 // How often a stack is taken for errors while calls wait.
 constexpr std::chrono::nanoseconds kBetweenStacks = 200ms;
