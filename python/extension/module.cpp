@@ -2,6 +2,8 @@
 #include <Python.h>
 #include <multipy/runtime/deploy.h>
 
+#include <exception>
+
 #include "buffers.h"
 #include "torch_bridge/torch_bridge.h"
 #include "worker.h"
@@ -10,13 +12,6 @@ namespace {
 
 // With the GIL: no thread of this Python may be importing torch meanwhile.
 bool prepare() {
-  if (PyImport_ImportModule("_multipy_host")) {
-    PyErr_SetString(PyExc_ImportError,
-                    "an interpreter of a pool has no pools of its own: make it in the program's "
-                    "Python, outside of tasks");
-    return false;
-  }
-  PyErr_Clear();
   try {
     multipy::bridge::prepareProcess();
     return true;

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "buffers.h"
+#include "interpreter/common/reference.h"
 #include "tensors.h"
 
 namespace multipy::host {
@@ -39,22 +40,6 @@ class GilReleased {
 
  private:
   PyThreadState* const state_;
-};
-
-// Owned until it is given.
-class Reference {
- public:
-  explicit Reference(PyObject* object = nullptr) noexcept : object_(object) {}
-  Reference(Reference&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
-  Reference(const Reference&) = delete;
-  Reference& operator=(const Reference&) = delete;
-  ~Reference() { Py_XDECREF(object_); }
-  PyObject* get() const noexcept { return object_; }
-  PyObject* release() noexcept { return std::exchange(object_, nullptr); }
-  explicit operator bool() const noexcept { return object_ != nullptr; }
-
- private:
-  PyObject* object_;
 };
 
 // What the program has given a task, until that has ended. (What the interpreter keeps it holds
@@ -85,19 +70,12 @@ class GivenBuffers {
 };
 
 struct State {
-  explicit State(const std::string& prefix, std::vector<std::string> paths, InterpreterOptions own)
-      : manager(1, options(prefix, std::move(paths), std::move(own))) {}
+  State(const std::string& prefix, InterpreterOptions own)
+      : manager(1, options(prefix, std::move(own))) {}
 
-  static InterpreterManagerOptions options(const std::string& prefix,
-                                           std::vector<std::string> paths, InterpreterOptions own) {
-    struct Environment final : PythonEnvironment {
-      Environment(const std::string& prefix, std::vector<std::string> paths)
-          : PythonEnvironment(prefix) {
-        extraPythonPaths_ = std::move(paths);
-      }
-    };
+  static InterpreterManagerOptions options(const std::string& prefix, InterpreterOptions own) {
     InterpreterManagerOptions chosen;
-    chosen.environment = std::make_shared<Environment>(prefix, std::move(paths));
+    chosen.environment = std::make_shared<PythonEnvironment>(prefix);
     chosen.interpreters = std::move(own);
     // Who has the worker makes another one, which begins as this one did.
     chosen.pool.replacement.afterInterrupt = false;
@@ -151,7 +129,7 @@ bool outside(Work&& work) {
 }
 
 bool stringsOf(PyObject* sequence, std::vector<std::string>& strings) {
-  const Reference items(PySequence_Fast(sequence, "expected a sequence of str"));
+  const auto items = Reference::take(PySequence_Fast(sequence, "expected a sequence of str"));
   if (!items) return false;
   for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(items.get()); ++i) {
     const char* const text = PyUnicode_AsUTF8(PySequence_Fast_GET_ITEM(items.get(), i));
@@ -161,20 +139,16 @@ bool stringsOf(PyObject* sequence, std::vector<std::string>& strings) {
   return true;
 }
 
-// Worker(prefix, source, paths, arguments, slim_torch)
+// Worker(prefix, source, arguments)
 PyObject* create(PyTypeObject* type, PyObject* arguments, PyObject*) {
   const char *prefix = nullptr, *source = nullptr;
-  PyObject *paths = nullptr, *words = nullptr;
-  int slimTorch = 0;
-  if (!PyArg_ParseTuple(arguments, "ssOOp", &prefix, &source, &paths, &words, &slimTorch))
-    return nullptr;
-  std::vector<std::string> extra;
+  PyObject* words = nullptr;
+  if (!PyArg_ParseTuple(arguments, "ssO", &prefix, &source, &words)) return nullptr;
   InterpreterOptions own;
-  own.slimTorch = slimTorch != 0;
-  if (!stringsOf(paths, extra) || !stringsOf(words, own.arguments)) return nullptr;
+  if (!stringsOf(words, own.arguments)) return nullptr;
   std::shared_ptr<State> state;
   if (!outside([&] {
-        state = std::make_shared<State>(prefix, std::move(extra), std::move(own));
+        state = std::make_shared<State>(prefix, std::move(own));
         state->begin(source);
       }))
     return nullptr;
@@ -206,7 +180,7 @@ PyObject* buffersOf(const std::string& described, const std::shared_ptr<ResultOw
     std::uint64_t address, size, isReadOnly;
   };
   const std::size_t count = described.size() / sizeof(Row);
-  Reference list(PyList_New(static_cast<Py_ssize_t>(count)));
+  auto list = Reference::take(PyList_New(static_cast<Py_ssize_t>(count)));
   for (std::size_t i = 0; list && i < count; ++i) {
     Row row;
     std::memcpy(&row, described.data() + i * sizeof row, sizeof row);
@@ -221,7 +195,7 @@ PyObject* buffersOf(const std::string& described, const std::shared_ptr<ResultOw
 
 PyObject* tensorsOf(const at::IValue& value) {
   const auto& tensors = value.toTupleRef().elements();
-  Reference list(PyList_New(static_cast<Py_ssize_t>(tensors.size())));
+  auto list = Reference::take(PyList_New(static_cast<Py_ssize_t>(tensors.size())));
   for (std::size_t i = 0; list && i < tensors.size(); ++i) {
     PyObject* const tensor = wrapTensor(tensors[i].toTensor());
     if (!tensor) return nullptr;
@@ -249,8 +223,8 @@ PyObject* call(PyObject* self, PyObject* arguments) {
   }
 
   GivenBuffers given;
-  const Reference giving(PySequence_Fast(buffers, "expected a sequence of buffers"));
-  const Reference crossing(PySequence_Fast(tensors, "expected a sequence of tensors"));
+  const auto giving = Reference::take(PySequence_Fast(buffers, "expected a sequence of buffers"));
+  const auto crossing = Reference::take(PySequence_Fast(tensors, "expected a sequence of tensors"));
   if (!giving || !crossing) return nullptr;
   for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(giving.get()); ++i)
     if (!given.add(PySequence_Fast_GET_ITEM(giving.get(), i))) return nullptr;
@@ -280,21 +254,21 @@ PyObject* call(PyObject* self, PyObject* arguments) {
     std::vector<at::IValue> values{reinterpret_cast<std::intptr_t>(pickle.buf),
                                    static_cast<std::int64_t>(pickle.len), given.described(),
                                    c10::ivalue::Tuple::create(std::move(unwrapped))};
-    InterpreterSession inside = state->manager.acquireOne();
     result = state->run.call(values, options);
     const std::int64_t kept = result.toTupleRef().elements()[4].toInt();
     if (kept == 0) return;
+    InterpreterSession inside = state->manager.acquireOne();
     Obj object = inside.global(kModule, "take")({kept});
     owner = std::make_shared<ResultOwner>(state, std::move(inside), std::move(object));
   });
   if (!done) return nullptr;
   const std::vector<at::IValue> parts = result.toTupleRef().elements().vec();
-  Reference wrapped(tensorsOf(parts[3]));
-  Reference memory(wrapped ? buffersOf(parts[2].toStringRef(), owner) : nullptr);
+  const auto wrapped = Reference::take(tensorsOf(parts[3]));
+  const auto memory = Reference::take(wrapped ? buffersOf(parts[2].toStringRef(), owner) : nullptr);
   if (!memory) return nullptr;
   const std::string& text = parts[1].toStringRef();
-  const Reference bytes(
-      PyBytes_FromStringAndSize(text.data(), static_cast<Py_ssize_t>(text.size())));
+  const auto bytes =
+      Reference::take(PyBytes_FromStringAndSize(text.data(), static_cast<Py_ssize_t>(text.size())));
   if (!bytes) return nullptr;
   return PyTuple_Pack(4, parts[0].toInt() ? Py_True : Py_False, bytes.get(), memory.get(),
                       wrapped.get());
@@ -335,7 +309,7 @@ bool addWorkerType(PyObject* module) {
   interruptedError =
       PyErr_NewException("multipy._host.TaskInterrupted", PyExc_RuntimeError, nullptr);
   deadlineError = PyErr_NewException("multipy._host.TaskTimedOut", PyExc_TimeoutError, nullptr);
-  const Reference type(PyType_FromSpec(&spec));
+  const auto type = Reference::take(PyType_FromSpec(&spec));
   return type && interruptedError && deadlineError &&
          PyModule_AddObjectRef(module, "Worker", type.get()) == 0 &&
          PyModule_AddObjectRef(module, "TaskInterrupted", interruptedError) == 0 &&

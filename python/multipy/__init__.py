@@ -31,7 +31,6 @@ def _prefix() -> str:
 
 # From which module what is looked up in this one, at the first use of it.
 _LATER = {
-    "BrokenInterpreterPool": "multipy._executor",
     "InterpreterPoolExecutor": "multipy._executor",
 }
 

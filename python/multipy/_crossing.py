@@ -16,7 +16,10 @@ import sys
 import threading
 import traceback
 
-_IN_WORKER = "_multipy_host" in sys.builtin_module_names
+IN_WORKER = "_multipy_host" in sys.builtin_module_names
+if IN_WORKER:
+    import _multipy_host
+
 _beside = threading.local()
 
 
@@ -58,7 +61,7 @@ class _Reducers(dict):
 
     def _reduce(self, tensor):
         torch = self._torch
-        if tensor.requires_grad and not tensor.is_leaf and not _IN_WORKER:
+        if tensor.requires_grad and not tensor.is_leaf and not IN_WORKER:
             raise RuntimeError(
                 "a tensor that requires gradients and is no leaf cannot be passed to another interpreter: its "
                 "graph is this one's. Pass tensor.detach()"
@@ -88,13 +91,6 @@ def load(data, buffers, tensors):
 
 class RaisedThere(Exception):
     """The cause of what a task has raised: the traceback in its worker."""
-
-    def __init__(self, text):
-        super().__init__(text)
-        self.text = text
-
-    def __str__(self):
-        return self.text
 
 
 def with_cause(error, text):
@@ -152,6 +148,7 @@ def _load_task(data, buffers, tensors):
     _run_main()
     return load(data, buffers, tensors)
 
+
 _kept = {}
 _last = 0
 _hold = _give_up = 0
@@ -168,8 +165,6 @@ def take(number):
 
 
 def run(address, size, described, tensors):
-    import _multipy_host
-
     data = _multipy_host.program_memory(address, size, True, 0, 0, 0)
     buffers = [
         memoryview(_multipy_host.program_memory(*described[i : i + 3], _hold, _give_up, described[i + 3]))
@@ -185,14 +180,11 @@ def run(address, size, described, tensors):
     except BaseException as error:
         raised = 1
         answer = _pickle_of_error(error)
-        error.__traceback__ = None
     return _packed(raised, answer)
 
 
 def _packed(raised, answer):
     global _last
-    import _multipy_host
-
     described, kept = [], 0
     if answer.buffers:
         _last = kept = _last + 1

@@ -1,20 +1,14 @@
 """InterpreterPoolExecutor: concurrent.futures over private interpreters."""
 
 import concurrent.futures
-import concurrent.futures.thread
 import functools
 import importlib.util
 import itertools
 import os
-import sys
 import threading
 import time
 
 from multipy._workers import Ended, Worker, crossing
-
-
-class BrokenInterpreterPool(concurrent.futures.thread.BrokenThreadPool):
-    """An initializer has failed: the pool takes no more tasks."""
 
 
 class Future(concurrent.futures.Future):
@@ -106,7 +100,7 @@ class InterpreterPoolExecutor(concurrent.futures.ThreadPoolExecutor):
     def __init__(
         self, max_workers=None, thread_name_prefix="", initializer=None, initargs=(), *, max_tasks_per_child=None
     ):
-        if "_multipy_host" in sys.builtin_module_names:
+        if crossing.IN_WORKER:
             raise RuntimeError("an interpreter of a pool has no pools of its own: make it outside of tasks")
         if importlib.util.find_spec("multipy._host") is None:
             raise ImportError(

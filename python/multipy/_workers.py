@@ -37,10 +37,9 @@ class TaskTimedOut(Ended, concurrent.futures.TimeoutError):
 class Worker:
     """An interpreter, in which this thread's tasks are run, one after the other."""
 
-    def __init__(self, slim_torch=False):
-        host = importlib.import_module("multipy._host")
-        self._host = host
-        self._worker = host.Worker(sys.prefix, _SOURCE.read_text("utf-8"), [], list(sys.argv) or [""], slim_torch)
+    def __init__(self):
+        self._host = importlib.import_module("multipy._host")
+        self._worker = self._host.Worker(sys.prefix, _SOURCE.read_text("utf-8"), list(sys.argv))
         self.run(crossing.Pickle((crossing.prepare, (list(sys.path), crossing.main_of_program()), {})))
 
     def run(self, pickle, seconds=None):

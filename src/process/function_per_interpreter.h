@@ -30,13 +30,14 @@ class FunctionPerInterpreter {
   PerInterpreter<std::atomic<Function>> functions_{};
 };
 
-/// Gives torch our `function`, once, by its own `set`: when the first interpreter
-/// comes with one of its own.
+/// Whether torch has been given our `function` by its own `set`.
 template <auto set, auto function>
 std::once_flag& installed() {
   static std::once_flag once;
   return once;
 }
+
+/// Gives it to torch, once: when the first interpreter comes with one of its own.
 template <auto set, auto function>
 void installOnce() {
   std::call_once(installed<set, function>(), [] { set(function); });

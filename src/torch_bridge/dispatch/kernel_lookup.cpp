@@ -33,9 +33,9 @@ class View {
     KernelRoute* const routed = route == registry_.routes.end() ? nullptr : &route->second;
     if (routed && routed->hasKernelOf(slot_)) return ChosenKernel{routed, {}};
     for (const auto& kernel : kernels->second) {
-      if (routed && routed->isInstalledAs(kernel)) continue;
-      if (slot_.isInterpreter() && slot_ != InterpreterId::program() && isProgramsKernel(kernel))
-        continue;
+      const bool isOthers =
+          (routed && routed->isInstalledAs(kernel)) || (isPrivate_ && isProgramsKernel(kernel));
+      if (isOthers) continue;
       return ChosenKernel{nullptr, kernel.kernel};
     }
     return std::nullopt;
@@ -84,6 +84,7 @@ class View {
 
   Registry& registry_ = Registry::process();
   const InterpreterId slot_;
+  const bool isPrivate_ = slot_.isInterpreter() && slot_ != InterpreterId::program();
   const OperatorEntry& entry_;
   const std::lock_guard<base::ForkMutex> guard_;
   // Against C++ libraries that register meanwhile.

@@ -45,10 +45,10 @@ class NoWarnings final : public c10::WarningHandler {
 
 bool isProgramsKernel(const c10::impl::AnnotatedKernel& kernel) {
   const c10::OperatorKernel* const functor = kernel.kernel.boxed_kernel_func_.functor_.get();
-  return functor &&
-         (std::string_view(typeid(*functor).name()) ==
-              "N5torch4impl8dispatch18PythonKernelHolderE" ||
-          std::string_view(typeid(*functor).name()) == "N5torch8inductor20AOTIPythonKernelHolderE");
+  if (!functor) return false;
+  const std::string_view type = typeid(*functor).name();
+  return type == "N5torch4impl8dispatch18PythonKernelHolderE" ||
+         type == "N5torch8inductor20AOTIPythonKernelHolderE";
 }
 
 bool isFromPython(const std::string& debug) {

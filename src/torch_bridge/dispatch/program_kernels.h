@@ -4,8 +4,7 @@
 //   kernels      stay where they are. A route is put over each place (operator, key) that has one:
 //                the program's threads are led to it, and interpreters past it (kernel_lookup.h).
 //   schemas      interpreters do not see them, as they do not see each other's; one that defines
-//   the
-//                same becomes a further user. The schema stays for ever then.
+//                the same becomes a further user. The schema stays for ever then.
 //   namespaces   interpreters may own one that the program's Python owns.
 //
 // Python's can be told from C++'s: kernels by the type of their functor, the others by the

@@ -24,8 +24,8 @@ struct Definition {
   std::string schema;
   std::map<InterpreterId, std::uint64_t> users;  // slot → its registration
   std::vector<c10::RegistrationHandleRAII> handles;
-  bool isPrograms =
-      false;  // torch's as yet, registered by the program's Python (program_kernels.h)
+  // torch's as yet, registered by the program's Python (program_kernels.h)
+  bool isPrograms = false;
 };
 
 struct Namespace {
