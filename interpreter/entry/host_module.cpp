@@ -178,6 +178,7 @@ PyMethodDef methods[] = {
      "True only if os.path.realpath() would return this path as it is."},
     {"program_memory", newProgramMemory, METH_VARARGS, "An object with a buffer of the program's."},
     {"buffer_facts", bufferFacts, METH_O, "Address, size, and whether it is read-only."},
+    {"call_program", callProgram, METH_VARARGS, "Calls a function of the program's with a number."},
     {"module_source", orMemoryError<moduleSource>, METH_O,
      "Source registered for a module name, or None."},
     {"has_modules_below", orMemoryError<hasModulesBelow>, METH_O,

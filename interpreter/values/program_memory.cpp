@@ -66,4 +66,12 @@ PyObject* bufferFacts(PyObject*, PyObject* object) {
   return facts;
 }
 
+PyObject* callProgram(PyObject*, PyObject* arguments) {
+  unsigned long long address = 0;
+  long long number = 0;
+  if (!PyArg_ParseTuple(arguments, "KL", &address, &number)) return nullptr;
+  reinterpret_cast<void (*)(long long)>(address)(number);
+  Py_RETURN_NONE;
+}
+
 }  // namespace multipy

@@ -4,9 +4,8 @@
 //                  an interpreter keeps of one keeps the object: it is given up when that is
 //                  collected, by some thread of the program's, with the program's GIL.
 //   ResultMemory   buffers of an interpreter's objects, that a result has with it: a Python object
-//   of the
-//                  program's, over which memoryviews and arrays are made. It keeps the interpreter
-//                  as well.
+//                  of the program's, over which memoryviews and arrays are made. It keeps the
+//                  interpreter as well.
 //
 // Threads: with the program's GIL, unless they say otherwise.
 #pragma once
@@ -40,6 +39,11 @@ class HostBuffer {
   Py_buffer view_{};
   std::atomic<int> holds_{1};
   HostBuffer* next_ = nullptr;
+};
+
+/// At its end what has been given up meanwhile is released.
+struct GivenUpReleased {
+  ~GivenUpReleased() { HostBuffer::releaseGivenUp(); }
 };
 
 /// What results' memory lies in: the worker keeps its interpreters, a session the one that it was,

@@ -5,6 +5,8 @@
 #include <exception>
 
 #include "buffers.h"
+#include "crossing.h"
+#include "pool.h"
 #include "torch_bridge/torch_bridge.h"
 #include "worker.h"
 
@@ -36,7 +38,9 @@ PyModuleDef definition = {PyModuleDef_HEAD_INIT,
 PyMODINIT_FUNC PyInit__host() {
   if (!prepare() || !multipy::host::initResultMemory()) return nullptr;
   PyObject* const module = PyModule_Create(&definition);
-  if (module && multipy::host::addWorkerType(module)) return module;
+  if (module && multipy::host::addExceptions(module) && multipy::host::addWorkerType(module) &&
+      multipy::host::addPoolTypes(module))
+    return module;
   Py_XDECREF(module);
   return nullptr;
 }

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/interpreter_id.h"
+#include "interpreter/common/reference.h"
 #include "torch_bridge/python_binding.h"
 
 namespace multipy::host {
@@ -43,6 +44,15 @@ bool unwrapTensor(PyObject* object, at::Tensor& tensor) {
   return torch && guarded([&] {
            tensor = torch->toIValue(object, c10::TensorType::get(), std::nullopt).toTensor();
          });
+}
+
+bool isPlainTensor(PyObject* object) {
+  const TorchPython* const torch = bridge::torchPython(InterpreterId::program());
+  if (!torch || reinterpret_cast<PyObject*>(Py_TYPE(object)) != *torch->variableClass) return false;
+  const auto attributes = Reference::take(PyObject_GetAttrString(object, "__dict__"));
+  if (!attributes) PyErr_Clear();
+  return attributes && PyDict_CheckExact(attributes.get()) &&
+         PyDict_GET_SIZE(attributes.get()) == 0;
 }
 
 PyObject* wrapTensor(const at::Tensor& tensor) {

@@ -5,8 +5,7 @@
 
 namespace multipy::host {
 
-/// Adds the type, and the exceptions TaskInterrupted and TaskTimedOut that its calls end with.
-/// False with a Python exception.
+/// Adds the type. False with a Python exception.
 bool addWorkerType(PyObject* module);
 
 }  // namespace multipy::host

@@ -32,6 +32,9 @@ def _prefix() -> str:
 # From which module what is looked up in this one, at the first use of it.
 _LATER = {
     "InterpreterPoolExecutor": "multipy._executor",
+    "Pool": "multipy._pool",
+    "QueueFull": "multipy._pool",
+    "dataloader_context": "multipy._dataloader",
 }
 
 

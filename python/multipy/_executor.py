@@ -1,14 +1,13 @@
 """InterpreterPoolExecutor: concurrent.futures over private interpreters."""
 
 import concurrent.futures
-import functools
-import importlib.util
 import itertools
 import os
+import re
 import threading
 import time
 
-from multipy._workers import Ended, Worker, crossing
+from multipy._workers import Ended, Worker, crossing, refuse_in_worker, require_host
 
 
 class Future(concurrent.futures.Future):
@@ -94,19 +93,24 @@ class InterpreterPoolExecutor(concurrent.futures.ThreadPoolExecutor):
     installed). numpy's arrays, other buffers and plain torch tensors cross by reference.
 
     initializer(*initargs) is called in each interpreter before its first task. After
-    max_tasks_per_child tasks an interpreter is replaced by a new one.
+    max_tasks_per_child tasks an interpreter is replaced by a new one. With `copy`, memory is copied on its way,
+    in both directions.
     """
 
+    _crossing = {}  # of _crossing.Pickle
+
     def __init__(
-        self, max_workers=None, thread_name_prefix="", initializer=None, initargs=(), *, max_tasks_per_child=None
+        self,
+        max_workers=None,
+        thread_name_prefix="",
+        initializer=None,
+        initargs=(),
+        *,
+        max_tasks_per_child=None,
+        copy=False,
     ):
-        if crossing.IN_WORKER:
-            raise RuntimeError("an interpreter of a pool has no pools of its own: make it outside of tasks")
-        if importlib.util.find_spec("multipy._host") is None:
-            raise ImportError(
-                "multipy is installed without its compiled part (multipy._host): install it without "
-                "--config-settings=wheel.cmake=false"
-            )
+        refuse_in_worker()
+        require_host()
         if initializer is not None and not callable(initializer):
             raise TypeError("initializer must be a callable")
         if max_tasks_per_child is not None:
@@ -116,7 +120,10 @@ class InterpreterPoolExecutor(concurrent.futures.ThreadPoolExecutor):
                 raise ValueError("max_tasks_per_child must be >= 1")
         if max_workers is None:
             max_workers = os.cpu_count() or 1
-        first = None if initializer is None else pickled(initializer, tuple(initargs), {})
+        self._copies = copy
+        if copy:
+            self._crossing = crossing.COPY_ALL
+        first = None if initializer is None else pickled(initializer, tuple(initargs), {}, **self._crossing)
         self._places = _Places(first, max_tasks_per_child)
         self._pid = os.getpid()
         # Without an initializer an interpreter starts when its thread has a task, which is under way then.
@@ -128,15 +135,16 @@ class InterpreterPoolExecutor(concurrent.futures.ThreadPoolExecutor):
         if os.getpid() != self._pid:
             raise RuntimeError("this pool's interpreters are in the parent of this forked process: make a new pool")
         end = None if deadline is None else time.monotonic() + deadline
-        task = _Task(self._places, pickled(fn, args, kwargs), end)
+        function = crossing.Copied(fn) if self._copies else fn
+        task = _Task(self._places, pickled_by_reference((function, args, kwargs), fn, **self._crossing), end)
         future = super().submit(task)
         future.__class__ = Future
         future._task = task
         return future
 
-    def map(self, fn, *iterables, timeout=None, chunksize=1, buffersize=None):
+    def map(self, fn, *iterables, timeout=None, chunksize=1, buffersize=None, progress=False):
         """As ever: `chunksize` calls go to an interpreter at once; of `buffersize` results, where it is
-        told, no more are under way than that."""
+        told, no more are under way than that. With `progress` a bar of tqdm's shows how far it is."""
         if chunksize < 1:
             raise ValueError("chunksize must be >= 1.")
         if buffersize is not None and buffersize < 1:
@@ -145,7 +153,8 @@ class InterpreterPoolExecutor(concurrent.futures.ThreadPoolExecutor):
         chunks = _chunks(zip(*iterables), chunksize)
         ahead = chunks if buffersize is None else itertools.islice(chunks, buffersize)
         futures = [self.submit(crossing.call_each, fn, chunk) for chunk in ahead]
-        return self._results(fn, futures, chunks if buffersize is not None else iter(()), end)
+        results = self._results(fn, futures, chunks if buffersize is not None else iter(()), end)
+        return _shown(results, iterables) if progress else results
 
     def _results(self, fn, futures, chunks, end):
         futures.reverse()
@@ -169,23 +178,28 @@ def _chunks(items, size):
         yield chunk
 
 
-def pickled(function, arguments, keywords):
-    """A call as it crosses."""
-    call = (function, arguments, keywords)
+def _shown(results, iterables):
+    from tqdm.auto import tqdm
+
+    sizes = [len(each) for each in iterables if hasattr(each, "__len__")]
+    return iter(tqdm(results, total=min(sizes, default=None)))
+
+
+def pickled(function, arguments, keywords, **how):
+    """A call as it crosses; `how` is _crossing.Pickle's."""
+    return pickled_by_reference((function, arguments, keywords), function, **how)
+
+
+def pickled_by_reference(value, function=None, **how):
+    """Anything as it crosses; `function`, of it, may be from __main__."""
     if getattr(function, "__module__", None) == "__main__":
-        return crossing.Pickle(call, _cloudpickle())
+        return crossing.Pickle(value, crossing.cloudpickler(), **how)
     try:
-        return crossing.Pickle(call)
+        pickle = crossing.Pickle(value, **how)
     except Exception:
-        if (by_value := _cloudpickle()) is None:
+        if (by_value := crossing.cloudpickler()) is None:
             raise
-        return crossing.Pickle(call, by_value)
-
-
-@functools.cache  # a look for what is not there takes longer than a task
-def _cloudpickle():
-    try:
-        import cloudpickle
-    except ImportError:
-        return None
-    return cloudpickle.CloudPickler
+        return crossing.Pickle(value, by_value, **how)
+    if re.search(b"__main__", pickle.data) and (by_value := crossing.cloudpickler()):
+        return crossing.Pickle(value, by_value, **how)
+    return pickle

@@ -4,6 +4,7 @@
 
 #include "multipy/runtime/Exception.h"
 #include "multipy/runtime/replicated_obj.h"
+#include "process/ownership.h"
 #include "runtime/interpreter/failure.h"
 #include "runtime/interpreter/gil.h"
 #include "runtime/object_state.h"
@@ -31,6 +32,13 @@ InterpreterSession SessionState::on(Guest guest, std::shared_ptr<ManagerState> m
   auto state = std::make_shared<SessionState>(guest.core(), std::move(manager), std::move(package));
   state->guest.emplace(std::move(guest));
   return InterpreterSession(std::move(state));
+}
+
+InterpreterSession SessionState::here() {
+  const InterpreterId slot = process::Ownership::entered();
+  auto core = slot.isInterpreter() ? InterpreterCore::keptInSlot(slot) : nullptr;
+  if (!core) throw HandleError("cannot acquire a session: this thread is in no interpreter");
+  return on(Guest(std::move(core)), nullptr);
 }
 
 const std::shared_ptr<SessionState>& SessionState::of(const InterpreterSession* session,

@@ -27,6 +27,10 @@ struct SessionState {
   static InterpreterSession on(Guest guest, std::shared_ptr<ManagerState> manager,
                                std::shared_ptr<PackageSource> package = nullptr);
 
+  /// A session on the interpreter whose GIL this thread has: HandleError if it has none. It keeps
+  /// that interpreter, also one that has been replaced.
+  static InterpreterSession here();
+
   /// Of a session that the user gives; throws InvalidArgument for null and
   /// HandleError for one that was moved from. `doing` as in "create a movable".
   static const std::shared_ptr<SessionState>& of(const InterpreterSession* session,

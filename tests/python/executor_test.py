@@ -154,6 +154,14 @@ class Buffers(unittest.TestCase):
         gc.collect()
         self.assertEqual(int(array.sum()), 4999950000)
 
+    def test_copies_for_a_pool_that_wants_them(self):
+        with multipy.InterpreterPoolExecutor(1, copy=True) as own:
+            array = np.zeros(10000)
+            back = own.submit(np.ndarray.__iadd__, array, 1).result(120)
+            self.assertEqual((array.sum(), back.sum()), (0, 10000))
+        gc.collect()
+        self.assertEqual(back.sum(), 10000)
+
     def test_views_of_memory_cross(self):
         data = bytearray(b"abc" * 1000)
         self.assertEqual(result(len, memoryview(data)), 3000)
@@ -168,6 +176,22 @@ class Torch(unittest.TestCase):
         y = result(torch.Tensor.add_, x, 1)
         self.assertTrue(bool((x == 1).all()))
         self.assertEqual(y.data_ptr(), x.data_ptr())
+
+    def test_a_tensor_crosses_by_reference_where_cloudpickle_is_needed(self):
+        import torch
+
+        x = torch.zeros(1000)
+        y = result(lambda tensor: tensor.add_(1), x)
+        self.assertTrue(bool((x == 1).all()))
+        self.assertEqual(y.data_ptr(), x.data_ptr())
+
+    def test_copies_of_tensors_for_a_pool_that_wants_them(self):
+        import torch
+
+        with multipy.InterpreterPoolExecutor(1, copy=True) as own:
+            x = torch.zeros(1000)
+            y = own.submit(torch.Tensor.add_, x, 1).result(120)
+        self.assertEqual((x.sum().item(), y.sum().item()), (0, 1000))
 
     def test_a_parameter_and_a_module_cross(self):
         import torch
@@ -337,6 +361,12 @@ class Processes(unittest.TestCase):
         )
 
     def test_functions_of_the_main_module(self):
+        self.run_with_main("")
+
+    def test_functions_of_the_main_module_without_cloudpickle(self):
+        self.run_with_main("import sys; sys.modules.update({'cloudpickle': None, 'joblib': None})")
+
+    def run_with_main(self, first):
         path = os.path.join(os.environ.get("TMPDIR", "/tmp"), f"multipy-main-{os.getpid()}.py")
         with open(path, "w") as file:
             file.write(
@@ -347,11 +377,17 @@ class Processes(unittest.TestCase):
                     def double(x):
                         return 2 * x
 
+                    class Number:
+                        value = 5
+
                     if __name__ == "__main__":
+                        %s
                         with multipy.InterpreterPoolExecutor(2) as pool:
                             assert list(pool.map(double, range(4))) == [0, 2, 4, 6]
+                            assert pool.submit(getattr, Number(), "value").result() == 5
                     """
                 )
+                % first
             )
         self.addCleanup(os.remove, path)
         done = subprocess.run([sys.executable, "-B", path], capture_output=True, text=True, timeout=300)

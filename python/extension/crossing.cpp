@@ -1,0 +1,268 @@
+#include "crossing.h"
+
+#include <chrono>
+#include <cstring>
+#include <new>
+#include <optional>
+#include <utility>
+
+#include "interpreter/common/reference.h"
+#include "runtime/session_state.h"
+#include "tensors.h"
+
+namespace multipy::host {
+
+using namespace multipy::runtime;
+
+namespace {
+
+// The exceptions that calls end with when they are not made, or are ended.
+PyObject *interruptedError = nullptr, *deadlineError = nullptr, *fullError = nullptr;
+
+struct Kept {
+  InterpreterSession session;
+  Obj object;
+};
+// Of the call that this thread makes.
+thread_local std::optional<Kept> keptForCall;
+
+// By Python code in an interpreter, with its GIL, once in a call.
+void keep(long long number) noexcept try {
+  InterpreterSession session = SessionState::here();
+  Obj object = session.global(kCrossing, "take")({static_cast<std::int64_t>(number)});
+  keptForCall.emplace(Kept{std::move(session), std::move(object)});
+} catch (const std::exception&) {
+  keptForCall.reset();  // the answer is refused then
+}
+
+}  // namespace
+
+bool addExceptions(PyObject* module) {
+  interruptedError =
+      PyErr_NewException("multipy._host.TaskInterrupted", PyExc_RuntimeError, nullptr);
+  deadlineError = PyErr_NewException("multipy._host.TaskTimedOut", PyExc_TimeoutError, nullptr);
+  fullError = PyErr_NewException("multipy._host.LineFull", PyExc_RuntimeError, nullptr);
+  return interruptedError && deadlineError && fullError &&
+         PyModule_AddObjectRef(module, "TaskInterrupted", interruptedError) == 0 &&
+         PyModule_AddObjectRef(module, "TaskTimedOut", deadlineError) == 0 &&
+         PyModule_AddObjectRef(module, "LineFull", fullError) == 0;
+}
+
+void setError(const std::exception& error) {
+  if (dynamic_cast<const CancelledError*>(&error))
+    PyErr_SetString(interruptedError, error.what());
+  else if (dynamic_cast<const DeadlineExceededError*>(&error))
+    PyErr_SetString(deadlineError, error.what());
+  else if (dynamic_cast<const QueueFullError*>(&error))
+    PyErr_SetString(fullError, error.what());
+  else if (dynamic_cast<const InvalidArgument*>(&error))
+    PyErr_SetString(PyExc_ValueError, error.what());
+  else if (dynamic_cast<const std::bad_alloc*>(&error))
+    PyErr_NoMemory();
+  else
+    PyErr_SetString(PyExc_RuntimeError, error.what());
+}
+
+bool stringsOf(PyObject* sequence, std::vector<std::string>& strings) {
+  const auto items = Reference::take(PySequence_Fast(sequence, "expected a sequence of str"));
+  if (!items) return false;
+  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(items.get()); ++i) {
+    const char* const text = PyUnicode_AsUTF8(PySequence_Fast_GET_ITEM(items.get(), i));
+    if (!text) return false;
+    strings.emplace_back(text);
+  }
+  return true;
+}
+
+bool deadlineOf(PyObject* seconds, CallOptions& options) {
+  if (seconds == Py_None) return true;
+  const double patience = PyFloat_AsDouble(seconds);
+  if (PyErr_Occurred()) return false;
+  constexpr double kForever = 1e9;  // seconds; a clock's nanoseconds end somewhere
+  if (patience < kForever)
+    options.deadline = CallOptions::in(std::chrono::duration_cast<std::chrono::nanoseconds>(
+        std::chrono::duration<double>(patience)));
+  return true;
+}
+
+std::string sourceForInterpreters(const std::string& source) {
+  const auto address = [](auto* function) {
+    return std::to_string(reinterpret_cast<std::uintptr_t>(function));
+  };
+  return source + "\nuse_functions(" + address(&HostBuffer::hold) + ", " +
+         address(&HostBuffer::giveUp) + ", " + address(&keep) + ")\n";
+}
+
+// ---------------------------------------------------------------- there
+
+Parcel::~Parcel() {
+  for (HostBuffer* const buffer : buffers_) HostBuffer::giveUp(buffer);
+  PyBuffer_Release(&data_);
+}
+
+bool Parcel::open(PyObject* pickle) {
+  const auto part = [pickle](const char* name) {
+    return Reference::take(PyObject_GetAttrString(pickle, name));
+  };
+  const auto data = part("data"), buffers = part("buffers"), tensors = part("tensors");
+  if (!data || !buffers || !tensors || PyObject_GetBuffer(data.get(), &data_, PyBUF_SIMPLE) != 0)
+    return false;
+  const auto giving = Reference::take(PySequence_Fast(buffers.get(), "expected buffers"));
+  const auto crossing = Reference::take(PySequence_Fast(tensors.get(), "expected tensors"));
+  if (!giving || !crossing) return false;
+  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(giving.get()); ++i) {
+    HostBuffer* const buffer = HostBuffer::of(PySequence_Fast_GET_ITEM(giving.get(), i));
+    if (!buffer) return false;
+    buffers_.push_back(buffer);
+  }
+  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(crossing.get()); ++i) {
+    at::Tensor tensor;
+    if (!unwrapTensor(PySequence_Fast_GET_ITEM(crossing.get(), i), tensor)) return false;
+    tensors_.emplace_back(std::move(tensor));
+  }
+  return true;
+}
+
+void Parcel::addTo(std::vector<at::IValue>& values) const {
+  c10::List<std::int64_t> described;
+  for (HostBuffer* const buffer : buffers_) {
+    described.push_back(reinterpret_cast<std::intptr_t>(buffer->view().buf));
+    described.push_back(buffer->view().len);
+    described.push_back(buffer->view().readonly != 0);
+    described.push_back(reinterpret_cast<std::intptr_t>(buffer));
+  }
+  values.emplace_back(reinterpret_cast<std::intptr_t>(data_.buf));
+  values.emplace_back(static_cast<std::int64_t>(data_.len));
+  values.emplace_back(std::move(described));
+  values.emplace_back(c10::ivalue::Tuple::create(tensors_));
+}
+
+// ---------------------------------------------------------------- back
+
+namespace {
+
+struct KeptForgotten {  // at the end
+  ~KeptForgotten() { keptForCall.reset(); }
+};
+
+Answer withKept(at::IValue value, std::shared_ptr<void> worker) {
+  Answer answer{std::move(value), nullptr};
+  if (keptForCall)
+    answer.owner = std::make_shared<ResultOwner>(std::move(worker), std::move(keptForCall->session),
+                                                 std::move(keptForCall->object));
+  return answer;
+}
+
+}  // namespace
+
+Answer callThere(const ReplicatedObj& object, const std::vector<at::IValue>& values,
+                 const CallOptions& options, std::shared_ptr<void> worker) {
+  const KeptForgotten atTheEnd;
+  return withKept(object.call(values, options), std::move(worker));
+}
+
+Answer answerOf(CallOutcome outcome, std::shared_ptr<void> worker) {
+  const KeptForgotten atTheEnd;
+  return withKept(std::move(outcome).get(), std::move(worker));
+}
+
+namespace {
+
+PyObject* buffersOf(const std::string& described, const std::shared_ptr<ResultOwner>& owner) {
+  struct Row {
+    std::uint64_t address, size, isReadOnly;
+  };
+  const std::size_t count = described.size() / sizeof(Row);
+  auto list = Reference::take(PyList_New(static_cast<Py_ssize_t>(count)));
+  for (std::size_t i = 0; list && i < count; ++i) {
+    Row row;
+    std::memcpy(&row, described.data() + i * sizeof row, sizeof row);
+    PyObject* const memory =
+        newResultMemory(owner, reinterpret_cast<void*>(row.address),
+                        static_cast<Py_ssize_t>(row.size), row.isReadOnly != 0);
+    if (!memory) return nullptr;
+    PyList_SET_ITEM(list.get(), static_cast<Py_ssize_t>(i), memory);
+  }
+  return list.release();
+}
+
+PyObject* tensorsOf(const at::IValue& value) {
+  const auto& tensors = value.toTupleRef().elements();
+  auto list = Reference::take(PyList_New(static_cast<Py_ssize_t>(tensors.size())));
+  for (std::size_t i = 0; list && i < tensors.size(); ++i) {
+    PyObject* const tensor = wrapTensor(tensors[i].toTensor());
+    if (!tensor) return nullptr;
+    PyList_SET_ITEM(list.get(), static_cast<Py_ssize_t>(i), tensor);
+  }
+  return list.release();
+}
+
+}  // namespace
+
+PyObject* objectOf(const Answer& answer) {
+  const std::vector<at::IValue> parts = answer.value.toTupleRef().elements().vec();
+  if (parts[4].toInt() && !answer.owner) {
+    PyErr_SetString(PyExc_RuntimeError, "the interpreter that has the result's memory is ending");
+    return nullptr;
+  }
+  const auto wrapped = Reference::take(tensorsOf(parts[3]));
+  const auto memory =
+      Reference::take(wrapped ? buffersOf(parts[2].toStringRef(), answer.owner) : nullptr);
+  if (!memory) return nullptr;
+  const std::string& text = parts[1].toStringRef();
+  const auto bytes =
+      Reference::take(PyBytes_FromStringAndSize(text.data(), static_cast<Py_ssize_t>(text.size())));
+  if (!bytes) return nullptr;
+  return PyTuple_Pack(4, parts[0].toInt() ? Py_True : Py_False, bytes.get(), memory.get(),
+                      wrapped.get());
+}
+
+bool directValue(PyObject* object, at::IValue& value) {
+  if (object == Py_None) {
+    value = at::IValue();
+  } else if (PyBool_Check(object)) {
+    value = object == Py_True;
+  } else if (PyFloat_CheckExact(object)) {
+    value = PyFloat_AS_DOUBLE(object);
+  } else if (PyLong_CheckExact(object)) {
+    int overflow = 0;
+    const long long number = PyLong_AsLongLongAndOverflow(object, &overflow);
+    if (overflow) return false;
+    value = static_cast<std::int64_t>(number);
+  } else if (PyUnicode_CheckExact(object)) {
+    Py_ssize_t size = 0;
+    const char* const text = PyUnicode_AsUTF8AndSize(object, &size);
+    if (!text) {
+      PyErr_Clear();  // surrogates: pickle has a form for them
+      return false;
+    }
+    value = std::string(text, static_cast<std::size_t>(size));
+  } else if (isPlainTensor(object)) {
+    at::Tensor tensor;
+    if (!unwrapTensor(object, tensor)) {
+      PyErr_Clear();
+      return false;
+    }
+    if (tensor.requires_grad() && !tensor.is_leaf()) return false;  // which pickling refuses
+    value = std::move(tensor);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+PyObject* objectOfDirect(const at::IValue& value) {
+  if (value.isTensor()) return wrapTensor(value.toTensor());
+  if (value.isNone()) Py_RETURN_NONE;
+  if (value.isBool()) return PyBool_FromLong(value.toBool());
+  if (value.isInt()) return PyLong_FromLongLong(value.toInt());
+  if (value.isDouble()) return PyFloat_FromDouble(value.toDouble());
+  if (value.isString()) {
+    const std::string& text = value.toStringRef();
+    return PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "strict");
+  }
+  PyErr_Format(PyExc_RuntimeError, "an answer that is a %s", value.tagKind().c_str());
+  return nullptr;
+}
+
+}  // namespace multipy::host

@@ -1,0 +1,112 @@
+// What goes between the program's Python and interpreters, as C++ sees it: what Python code there
+// is called with, and what it answers (python/multipy/_crossing.py has the other side).
+//
+//   there   a parcel: address and size of a pickle; of each buffer beside it the address, the size,
+//           whether it is read-only, and by what it is known here; the tensors
+//   back    an answer, a tuple of five: whether it has raised; the pickle; of each buffer the
+//           address, the size and whether it is read-only; the tensors; whether the interpreter
+//           keeps something for it. Or, of a pool's model, a value that needs no pickle.
+//
+// The program's GIL is given up for as long as an interpreter works, and never waited for by a
+// thread that has an interpreter's.
+//
+// Threads: with the program's GIL, unless they say otherwise.
+#pragma once
+
+#include <Python.h>
+#include <multipy/runtime/deploy.h>
+
+#include <exception>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "buffers.h"
+
+namespace multipy::host {
+
+/// The name of the module on both sides.
+inline constexpr const char* kCrossing = "_multipy_crossing";
+
+class GilReleased {
+ public:
+  GilReleased() : state_(PyEval_SaveThread()) {}
+  ~GilReleased() { PyEval_RestoreThread(state_); }
+  GilReleased(const GilReleased&) = delete;
+  GilReleased& operator=(const GilReleased&) = delete;
+
+ private:
+  PyThreadState* const state_;
+};
+
+/// Adds the exceptions that calls end with. False with a Python exception.
+bool addExceptions(PyObject* module);
+/// As the Python exception that it is.
+void setError(const std::exception& error);
+
+/// Calls `work` without the GIL. False, with a Python exception, if it throws.
+template <typename Work>
+bool outside(Work&& work) {
+  try {
+    const GilReleased released;
+    work();
+    return true;
+  } catch (const std::exception& error) {
+    setError(error);
+    return false;
+  }
+}
+
+/// False with a Python exception.
+bool stringsOf(PyObject* sequence, std::vector<std::string>& strings);
+/// `seconds` from now, or none for None. False with a Python exception.
+bool deadlineOf(PyObject* seconds, runtime::CallOptions& options);
+
+/// Source of the module for interpreters: `source`, and a last line that tells it the addresses of
+/// what it calls here.
+std::string sourceForInterpreters(const std::string& source);
+
+/// A pickle and what lies beside it, for as long as the call lasts that it goes with. (What the
+/// interpreter keeps of the buffers it holds itself.)
+class Parcel {
+ public:
+  Parcel() = default;
+  Parcel(const Parcel&) = delete;
+  Parcel& operator=(const Parcel&) = delete;
+  ~Parcel();
+
+  /// Of a _multipy_crossing.Pickle. Once. False with a Python exception.
+  bool open(PyObject* pickle);
+  /// Gives the pickle up, where the interpreter's side has taken a copy. What is left ends without
+  /// the GIL, too.
+  void forgetPickle() { PyBuffer_Release(&data_); }
+  /// What the interpreter's side takes, appended.
+  void addTo(std::vector<at::IValue>& values) const;
+
+ private:
+  Py_buffer data_{};
+  std::vector<HostBuffer*> buffers_;
+  std::vector<at::IValue> tensors_;
+};
+
+/// What a call has come to.
+struct Answer {
+  at::IValue value;
+  std::shared_ptr<ResultOwner> owner;  // of what the interpreter keeps for it, or null
+};
+
+/// Calls `object`, without the GIL. `worker` has the interpreters. Throws what the call throws.
+Answer callThere(const runtime::ReplicatedObj& object, const std::vector<at::IValue>& values,
+                 const runtime::CallOptions& options, std::shared_ptr<void> worker);
+/// The same of a call that this thread has made: for ReplicatedObj::callThen().
+Answer answerOf(runtime::CallOutcome outcome, std::shared_ptr<void> worker);
+/// (raised, pickle, buffers, tensors): a new reference; null with a Python exception.
+PyObject* objectOf(const Answer& answer);
+
+/// A value that crosses as it is: None, bool, int, float, str or a plain tensor. False without a
+/// Python exception if it is another one.
+bool directValue(PyObject* object, at::IValue& value);
+/// A new reference; null with a Python exception.
+PyObject* objectOfDirect(const at::IValue& value);
+
+}  // namespace multipy::host

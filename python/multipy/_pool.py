@@ -1,0 +1,264 @@
+"""Pool: a model in each of several interpreters, called from any thread."""
+
+import asyncio
+import concurrent.futures
+import itertools
+import os
+import sys
+import threading
+import weakref
+
+from multipy._executor import pickled_by_reference
+from multipy._workers import SOURCE, crossing, host_module, refuse_in_worker
+
+
+class QueueFull(RuntimeError):
+    """A call has not been made: `max_waiting` others are in line."""
+
+
+class CallFuture(concurrent.futures.Future):
+    """The Future of a call that is under way from the beginning: cancel() interrupts it."""
+
+    _call = None
+
+    def cancel(self):
+        """True if the call has been told to end: its result is then a CancelledError, unless it ends with
+        another one first."""
+        if self.done():
+            return self.cancelled()
+        call = self._call
+        if call is not None:
+            call.interrupt()
+        return True
+
+
+class Pool:
+    """`workers` interpreters with a GIL each, in this process, and a model in each of them.
+
+    model: what makes it, "package.module:function" or a callable. It is called once in each interpreter, with
+        *args; what it returns is called with the arguments of pool(...).
+    args: as tasks' arguments cross: numpy's arrays, other buffers and tensors by reference, so that weights in
+        them are there once.
+    deadline: seconds after which a call ends with a TimeoutError, waiting in line included, unless it says
+        another one itself.
+    max_waiting: how many calls may wait in line; one more is refused with QueueFull.
+    replace_after_calls, replace_after_seconds, replace_after_bytes: an interpreter is replaced by a new one
+        after so many calls, so long a time, or with so much memory of Python's.
+    slim_torch: what serving an eager model does not use of torch is executed at its first use.
+
+    All methods may be called from any thread.
+    """
+
+    def __init__(
+        self,
+        workers,
+        model,
+        *,
+        args=(),
+        deadline=None,
+        max_waiting=None,
+        replace_after_calls=0,
+        replace_after_seconds=0,
+        replace_after_bytes=0,
+        slim_torch=False,
+    ):
+        refuse_in_worker()
+        host = host_module()
+        if not isinstance(workers, int):
+            raise TypeError("workers must be an integer")
+        if workers < 1:
+            raise ValueError("workers must be >= 1")
+        _check_maker(model)
+        self._errors = host.TaskInterrupted, host.TaskTimedOut, host.LineFull
+        self._deadline = deadline
+        self._pid = os.getpid()
+        self._loading = threading.Lock()
+        self._under_way = set()
+        preparation = f"\nprepare({list(sys.path)!r}, {crossing.main_of_program()!r})\n"
+        self._pool = host.Pool(
+            sys.prefix,
+            SOURCE.read_text("utf-8") + preparation,
+            list(sys.argv),
+            workers,
+            -1 if max_waiting is None else max_waiting,
+            replace_after_calls,
+            replace_after_seconds,
+            replace_after_bytes,
+            slim_torch,
+        )
+        self._end = weakref.finalize(self, _close, self._pool, self._under_way)
+        try:
+            self.reload(model, args=args)
+        except BaseException:
+            self.close()
+            raise
+
+    # ------------------------------------------------------- calls
+
+    def __call__(self, *args, deadline=None, **kwargs):
+        """The model's result. What it raises arrives as itself, with the traceback there as its cause."""
+        seconds = self._deadline if deadline is None else deadline
+        try:
+            answer = NotImplemented if kwargs else self._pool.call(args, seconds)
+            if answer is NotImplemented:
+                answer = self._pool.call(pickled_by_reference((args, kwargs)), seconds)
+        except self._errors as error:
+            raise self._said(error) from None
+        except RuntimeError:
+            self._refuse_in_child()
+            raise
+        return answer[0] if len(answer) == 1 else crossing.opened(answer)
+
+    def submit(self, /, *args, deadline=None, **kwargs):
+        """A concurrent.futures.Future of the model's result; no thread of the program waits for it."""
+        self._refuse_in_child()
+        seconds = self._deadline if deadline is None else deadline
+        future = CallFuture()
+        self._under_way.add(future)
+
+        def then(answer, error):
+            self._under_way.discard(future)
+            _conclude(future, answer, error, self._said)
+
+        try:
+            call = NotImplemented if kwargs else self._pool.start(args, seconds, then)
+            if call is NotImplemented:
+                call = self._pool.start(pickled_by_reference((args, kwargs)), seconds, then)
+        except BaseException as error:
+            self._under_way.discard(future)
+            if isinstance(error, self._errors):
+                raise self._said(error) from None
+            raise
+        future._call = call
+        return future
+
+    async def acall(self, /, *args, deadline=None, **kwargs):
+        """The model's result, for asyncio. A task that is cancelled interrupts its call."""
+        future = self.submit(*args, deadline=deadline, **kwargs)
+        try:
+            return await asyncio.wrap_future(future)
+        except asyncio.CancelledError:
+            future.cancel()
+            raise
+
+    def map(self, /, *iterables, deadline=None, buffersize=None):
+        """The results of pool(*each) in order, as they come: `buffersize` of them are under way at most, of
+        twice as many as there are interpreters unless told."""
+        if buffersize is not None and buffersize < 1:
+            raise ValueError("buffersize must be None or > 0")
+        if buffersize is None:
+            buffersize = 2 * len(self.stats()["interpreters"])
+        calls = zip(*iterables)
+        ahead = [self.submit(*each, deadline=deadline) for each in itertools.islice(calls, buffersize)]
+        return self._results(ahead, calls, deadline)
+
+    def _results(self, futures, calls, deadline):
+        futures.reverse()
+        try:
+            while futures:
+                result = futures[-1].result()
+                futures.pop()
+                for each in itertools.islice(calls, 1):
+                    futures.insert(0, self.submit(*each, deadline=deadline))
+                yield result
+                del result
+        finally:
+            for future in futures:
+                future.cancel()
+
+    # ------------------------------------------------------- while it serves
+
+    def reload(self, model, *, args=()):
+        """Makes another model in each interpreter, one after the other, while calls go on; later calls are
+        its. What its making raises leaves everything as it was."""
+        self._refuse_in_child()
+        _check_maker(model)
+        with self._loading:
+            raised = self._pool.load(pickled_by_reference((model, tuple(args)), model))
+        if raised is not None:
+            crossing.opened(raised)
+
+    def resize(self, workers):
+        """From now on there are so many interpreters. Those that leave end when their calls have."""
+        self._refuse_in_child()
+        self._pool.resize(workers)
+
+    def replace(self, interpreter):
+        """Starts a new interpreter in place of the one of this number (stats()), which ends when its calls
+        have."""
+        self._refuse_in_child()
+        self._pool.replace(interpreter)
+
+    def stats(self):
+        """What the interpreters have done and are doing, as a dict."""
+        self._refuse_in_child()
+        return self._pool.stats()
+
+    def metrics(self, name="default"):
+        """The same in Prometheus' text format, with the label pool=`name`."""
+        self._refuse_in_child()
+        return self._pool.metrics(name)
+
+    def health(self):
+        """(whether calls can be made now, what is not as it should be: a list of sentences)"""
+        self._refuse_in_child()
+        return self._pool.health()
+
+    def close(self):
+        """Waits for calls that are under way, and ends the interpreters. Results that are still in use keep
+        the interpreters that their memory lies in."""
+        if os.getpid() == self._pid:
+            self._end()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def _said(self, error):
+        interrupted, timed_out, _ = self._errors
+        if isinstance(error, interrupted):
+            return concurrent.futures.CancelledError(str(error))
+        if isinstance(error, timed_out):
+            return concurrent.futures.TimeoutError(str(error))
+        return QueueFull(str(error))
+
+    def _refuse_in_child(self):
+        if os.getpid() != self._pid:
+            raise RuntimeError("this pool's interpreters are in the parent of this forked process: make a new pool")
+
+
+def _check_maker(model):
+    if isinstance(model, str):
+        module, colon, path = model.partition(":")
+        if not (colon and module and path):
+            raise ValueError(f"expected 'module:function' or a callable as the model, found {model!r}")
+    elif not callable(model):
+        raise TypeError(f"expected 'module:function' or a callable as the model, found a {type(model).__name__}")
+
+
+def _close(pool, under_way):
+    concurrent.futures.wait(list(under_way))
+    pool.close()
+
+
+def _conclude(future, answer, error, said):
+    if error is not None:
+        if type(error).__module__ == "multipy._host":
+            error = said(error)
+    else:
+        try:
+            result = answer[0] if len(answer) == 1 else crossing.opened(answer)
+        except BaseException as raised:
+            error = raised
+    try:
+        if error is None:
+            future.set_result(result)
+        elif isinstance(error, concurrent.futures.CancelledError):
+            concurrent.futures.Future.cancel(future)
+            future.set_running_or_notify_cancel()
+        else:
+            future.set_exception(error)
+    finally:
+        del error

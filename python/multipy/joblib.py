@@ -1,0 +1,96 @@
+"""joblib's backend "multipy": importing this module registers it.
+
+    import multipy.joblib
+
+    with joblib.parallel_config(backend="multipy", n_jobs=4):
+        search.fit(X, y)
+"""
+
+import multiprocessing
+import os
+import threading
+
+import joblib
+from joblib._parallel_backends import AutoBatchingMixin, FallbackToBackend, ParallelBackendBase, SequentialBackend
+
+from multipy._executor import InterpreterPoolExecutor
+from multipy._workers import crossing
+
+_lock = threading.Lock()
+_executor = None  # kept for the next call: interpreters take a while to start
+
+
+def _executor_of(workers):
+    global _executor
+    with _lock:
+        if _executor is not None and _executor.pid != os.getpid():
+            _executor = None  # the parent's
+        if _executor is None or _executor.is_shut_down or _executor.max_workers < workers:
+            if _executor is not None:
+                _executor.shutdown(wait=False)
+            _executor = _Executor(workers, initializer=crossing.register_joblib)
+        return _executor
+
+
+class _Executor(InterpreterPoolExecutor):
+    # As joblib does with processes: small arrays are copied, large ones are there to be read.
+    _crossing = {"copy_below": 1 << 20, "read_only": True}
+
+    @property
+    def max_workers(self):
+        return self._max_workers
+
+    @property
+    def is_shut_down(self):
+        return self._shutdown
+
+    @property
+    def pid(self):
+        return self._pid
+
+
+class MultipyBackend(AutoBatchingMixin, ParallelBackendBase):
+    """Tasks run in interpreters of this process."""
+
+    supports_retrieve_callback = True
+    supports_inner_max_num_threads = False
+    supports_sharedmem = False
+    uses_threads = False
+
+    def effective_n_jobs(self, n_jobs):
+        if n_jobs == 0:
+            raise ValueError("n_jobs == 0 in Parallel has no meaning")
+        if n_jobs is None or multiprocessing.current_process().daemon:
+            return 1  # as joblib's own backends in another one's workers
+        if n_jobs < 0:
+            return max(joblib.cpu_count() + 1 + n_jobs, 1)
+        return n_jobs
+
+    def configure(self, n_jobs=1, parallel=None, prefer=None, require=None, **_):
+        n_jobs = self.effective_n_jobs(n_jobs)
+        if n_jobs == 1:
+            raise FallbackToBackend(SequentialBackend(nesting_level=self.nesting_level))
+        self._executor = _executor_of(n_jobs)
+        self.parallel = parallel
+        return n_jobs
+
+    def submit(self, func, callback=None):
+        future = self._executor.submit(func)
+        if callback is not None:
+            future.add_done_callback(callback)
+        return future
+
+    def retrieve_result_callback(self, future):
+        return future.result()
+
+    def terminate(self):
+        self.reset_batch_stats()
+
+    def abort_everything(self, ensure_ready=True):
+        executor, self._executor = self._executor, None
+        executor.shutdown(wait=False, cancel_futures=True)
+        if ensure_ready:
+            self.configure(n_jobs=self.parallel.n_jobs, parallel=self.parallel)
+
+
+joblib.register_parallel_backend("multipy", MultipyBackend)

@@ -1,0 +1,182 @@
+"""torch's DataLoader with interpreters as its workers, beside its own processes."""
+
+import os
+import pathlib
+import random
+import signal
+import subprocess
+import sys
+import textwrap
+import unittest
+
+import numpy as np
+import torch
+from torch.utils.data import DataLoader, Dataset, IterableDataset, get_worker_info
+
+import multipy
+
+
+class Numbers(Dataset):
+    def __len__(self):
+        return 20
+
+    def __getitem__(self, index):
+        return torch.full((3,), float(index)), get_worker_info().id, os.getpid()
+
+
+class Seeds(Dataset):
+    def __len__(self):
+        return 8
+
+    def __getitem__(self, index):
+        return torch.initial_seed(), random.random(), float(np.random.rand()), torch.rand(1).item()
+
+
+class Parts(IterableDataset):
+    def __iter__(self):
+        worker = get_worker_info()
+        yield from range(worker.id, 15, worker.num_workers)
+
+
+class Lock(Dataset):  # what cannot be pickled
+    def __init__(self):
+        self.lock = __import__("threading").Lock()
+
+    def __len__(self):
+        return 1
+
+
+class Raising(Numbers):
+    def __getitem__(self, index):
+        if index == 9:
+            raise KeyError("nine")
+        return index
+
+
+class Exiting(Numbers):
+    def __getitem__(self, index):
+        raise SystemExit(3)
+
+
+class Sleeping(Numbers):
+    def __getitem__(self, index):
+        __import__("time").sleep(60)
+
+
+def initialized(worker):
+    get_worker_info().dataset.offset = 100 * (worker + 1)
+
+
+class Initialized(Numbers):
+    def __getitem__(self, index):
+        return self.offset + index
+
+
+def loader(dataset, **options):
+    return DataLoader(
+        dataset, **{"num_workers": 2, "multiprocessing_context": multipy.dataloader_context(), **options}
+    )
+
+
+def with_processes(dataset, **options):
+    return loader(dataset, multiprocessing_context="fork", **options)
+
+
+class Workers(unittest.TestCase):
+    def test_batches_come_from_interpreters_of_this_process(self):
+        batches = list(loader(Numbers(), batch_size=4))
+        self.assertEqual(torch.cat([numbers for numbers, _, _ in batches])[:, 0].tolist(), list(range(20)))
+        self.assertEqual([workers[0].item() for _, workers, _ in batches], [0, 1, 0, 1, 0])
+        self.assertEqual({pid.item() for _, _, pids in batches for pid in pids}, {os.getpid()})
+
+    def test_batches_need_no_shared_memory(self):
+        before = set(os.listdir("/dev/shm"))
+        batches = list(loader(Numbers(), batch_size=4))
+        self.assertFalse(any(numbers.is_shared() for numbers, _, _ in batches))
+        self.assertEqual(set(os.listdir("/dev/shm")) - before, set())
+
+    def test_seeds_are_those_of_processes(self):
+        found = []
+        for make in loader, with_processes:
+            torch.manual_seed(5)
+            found.append([[part.tolist() for part in batch] for batch in make(Seeds(), batch_size=2)])
+        self.assertEqual(*found)
+
+    def test_an_iterable_dataset_is_shared_out(self):
+        found = [torch.cat(list(make(Parts(), batch_size=2))).tolist() for make in (loader, with_processes)]
+        self.assertEqual(*found)
+
+    def test_persistent_workers_keep_what_they_have(self):
+        numbers = loader(Numbers(), batch_size=4, persistent_workers=True)
+        for _ in range(3):
+            self.assertEqual(sum(len(batch[0]) for batch in numbers), 20)
+        parts = loader(Parts(), batch_size=2, persistent_workers=True)
+        for _ in range(3):
+            self.assertEqual(sorted(torch.cat(list(parts)).tolist()), list(range(15)))
+
+    def test_worker_init_fn(self):
+        found = list(loader(Initialized(), batch_size=None, worker_init_fn=initialized))
+        self.assertEqual(found, [100 + i if i % 2 == 0 else 200 + i for i in range(20)])
+
+    def test_the_programs_signals_stay_as_they_are(self):
+        before = {number: signal.getsignal(number) for number in (signal.SIGCHLD, signal.SIGSEGV, signal.SIGBUS)}
+        list(loader(Numbers()))
+        self.assertEqual({number: signal.getsignal(number) for number in before}, before)
+        # (A loader with processes has its handler all the same.)
+        list(with_processes(Numbers()))
+        self.assertIsNot(signal.getsignal(signal.SIGCHLD), signal.SIG_DFL)
+
+
+class Errors(unittest.TestCase):
+    def test_an_exception_is_that_of_a_process(self):
+        said = []
+        for make in loader, with_processes:
+            with self.assertRaises(KeyError) as raised:
+                list(make(Raising()))
+            lines = str(raised.exception).splitlines()
+            said.append((lines[0], lines[-1]))  # in between are lines of this file, by one name or another
+        self.assertEqual(*said)
+
+    def test_a_dataset_that_cannot_be_pickled_is_refused_at_once(self):
+        with self.assertRaisesRegex(TypeError, "pickle"), self.assertWarns(UserWarning):
+            iter(loader(Lock()))
+
+    def test_a_worker_that_exits(self):
+        with self.assertRaisesRegex(RuntimeError, "exited unexpectedly"):
+            list(loader(Exiting()))
+
+    def test_a_batch_that_does_not_come_in_time(self):
+        with self.assertRaisesRegex(RuntimeError, "timed out after 1 seconds"):
+            list(loader(Sleeping(), timeout=1, num_workers=1))
+
+
+class Programs(unittest.TestCase):
+    def run_program(self, text):
+        done = subprocess.run(
+            [sys.executable, "-B", "-c", textwrap.dedent(text)], capture_output=True, text=True, timeout=300,
+            cwd=pathlib.Path(__file__).parent,
+        )
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return done.stdout
+
+    def test_a_loader_that_is_left_early(self):
+        self.run_program(
+            """
+            from dataloader_test import *
+            for batch in loader(Numbers()):
+                break
+            """
+        )
+
+    def test_the_end_of_the_program_with_workers_at_work(self):
+        self.run_program(
+            """
+            from dataloader_test import *
+            batches = iter(loader(Numbers(), persistent_workers=True))
+            next(batches)
+            """
+        )
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

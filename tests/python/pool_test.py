@@ -1,0 +1,366 @@
+"""multipy.Pool, as an ordinary Python program uses it."""
+
+import asyncio
+import concurrent.futures
+import gc
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import textwrap
+import threading
+import time
+import unittest
+
+import numpy as np
+import torch
+
+import multipy
+
+MODELS = """
+import time
+import torch
+
+def linear(weights):
+    layer = torch.nn.Linear(4, 2)
+    layer.load_state_dict(weights, assign=True)
+    return layer.requires_grad_(False)
+
+def first_address():
+    return lambda tensor: tensor.data_ptr()
+
+def echo():
+    def call(*arguments, **keywords):
+        return (arguments, keywords) if keywords or len(arguments) != 1 else arguments[0]
+    return call
+
+def divide():
+    return lambda a, b: a / b
+
+def wait():
+    return time.sleep
+
+def ones():
+    import numpy
+    return numpy.ones
+
+def tagged(tag):
+    return lambda: tag
+
+def none():
+    return None
+
+def broken():
+    raise LookupError("no weights here")
+"""
+
+
+def setUpModule():
+    global folder
+    folder = tempfile.TemporaryDirectory()
+    pathlib.Path(folder.name, "pool_models.py").write_text(MODELS)
+    sys.path.insert(0, folder.name)
+
+
+def tearDownModule():
+    sys.path.remove(folder.name)
+    folder.cleanup()
+
+
+class OnePool(unittest.TestCase):
+    """Of one pool, which each test gives its model."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.pool = multipy.Pool(2, "pool_models:echo")
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.pool.close()
+
+    def model(self, name, *args):
+        self.pool.reload(f"pool_models:{name}", args=args)
+        return self.pool
+
+
+class Calls(OnePool):
+    def test_weights_are_there_once(self):
+        layer = torch.nn.Linear(4, 2)
+        pool = self.model("linear", layer.state_dict())
+        x = torch.randn(3, 4)
+        self.assertTrue(torch.equal(pool(x), layer(x)))
+        with torch.no_grad():
+            layer.weight.zero_()
+        self.assertTrue(torch.equal(pool(x), layer(x)))
+
+    def test_values_arrive_as_they_are(self):
+        pool = self.model("echo")
+        numbers = [True, 1, -(2**63), 2**63, 2**70, 1.5]
+        texts = ["plain", "\xe4\u20ac", "\ud800", b"\0"]
+        for value in [None, *numbers, *texts, (1, (2,)), [1], {"a": 1}]:
+            self.assertEqual(pool(value), value)
+            self.assertIs(type(pool(value)), type(value))
+        self.assertEqual(pool(1, "a", key=2), ((1, "a"), {"key": 2}))
+
+    def test_tensors_cross_by_reference(self):
+        tensor = torch.zeros(3)
+        self.assertEqual(self.model("first_address")(tensor), tensor.data_ptr())
+        self.assertEqual(self.model("echo")(tensor).data_ptr(), tensor.data_ptr())
+
+    def test_a_tensors_own_attributes_cross(self):
+        tensor = torch.zeros(3)
+        tensor.note = "mine"
+        self.assertEqual(self.model("echo")(tensor).note, "mine")
+
+    def test_a_tensor_with_a_graph_is_refused(self):
+        with self.assertRaisesRegex(RuntimeError, "detach"):
+            self.model("echo")(torch.ones(1, requires_grad=True) * 2)
+
+    def test_arrays_cross_by_reference_and_results_outlive_the_pool(self):
+        array = np.arange(5.0)
+        result = self.model("echo")(array)
+        self.assertTrue(np.shares_memory(array, result))
+        with multipy.Pool(2, "pool_models:ones") as pool:
+            result = pool(1000)
+        gc.collect()
+        self.assertEqual(result.sum(), 1000)
+        result[:] = 2
+        self.assertEqual(result.sum(), 2000)
+
+    def test_results_of_an_interpreter_that_has_been_replaced_stay(self):
+        pool = self.model("ones")
+        results = [pool(1000) for _ in range(4)]
+        for each in pool.stats()["interpreters"]:
+            if each["state"] == "serving":
+                pool.replace(each["interpreter"])
+        self.assertEqual([result.sum() for result in results + [pool(1000)]], [1000] * 5)
+
+    def test_what_the_model_raises_arrives_as_itself(self):
+        pool = self.model("divide")
+        with self.assertRaises(ZeroDivisionError) as raised:
+            pool(1, 0)
+        self.assertIn("pool_models.py", str(raised.exception.__cause__))
+        with self.assertRaises(ZeroDivisionError):
+            pool.submit(1, 0).result(60)
+        self.assertEqual(pool(6, 3), 2)
+
+    def test_many_threads_at_once(self):
+        pool = self.model("echo")
+        with concurrent.futures.ThreadPoolExecutor(8) as threads:
+            self.assertEqual(list(threads.map(pool, range(2000))), list(range(2000)))
+            arrays = list(threads.map(pool, [np.full(10, i) for i in range(200)]))
+        self.assertEqual([each[0] for each in arrays], list(range(200)))
+
+    def test_two_calls_run_at_once(self):
+        pool = self.model("wait")
+        barrier = [pool.submit(0.5) for _ in range(2)]
+        time.sleep(0.1)
+        running = sum(each["running"] for each in pool.stats()["interpreters"])
+        for each in barrier:
+            each.result(60)
+        self.assertEqual(running, 2)
+
+
+class Asynchronous(OnePool):
+    def test_asyncio_awaits_it(self):
+        pool = self.model("echo")
+
+        async def ask():
+            return await asyncio.gather(*(pool.acall(i) for i in range(100)))
+
+        self.assertEqual(asyncio.run(ask()), list(range(100)))
+
+    def test_a_task_that_is_cancelled_interrupts_its_call(self):
+        pool = self.model("wait")
+
+        async def ask():
+            task = asyncio.ensure_future(pool.acall(60))
+            await asyncio.sleep(0.2)
+            task.cancel()
+            with self.assertRaises(asyncio.CancelledError):
+                await task
+
+        began = time.monotonic()
+        asyncio.run(ask())
+        self.assertLess(time.monotonic() - began, 30)
+
+    def test_map_keeps_the_order_and_takes_no_more_than_it_needs(self):
+        pool = self.model("echo")
+        taken = []
+
+        def numbers():
+            for number in range(100):
+                taken.append(number)
+                yield number
+
+        results = pool.map(numbers(), buffersize=4)
+        self.assertEqual(next(results), 0)
+        self.assertLessEqual(len(taken), 6)
+        self.assertEqual(list(results), list(range(1, 100)))
+
+    def test_a_future_is_cancelled(self):
+        future = self.model("wait").submit(60)
+        self.assertTrue(future.cancel())
+        with self.assertRaises(concurrent.futures.CancelledError):
+            future.result(60)
+
+
+class Limits(OnePool):
+    def test_a_deadline_ends_a_call(self):
+        pool = self.model("wait")
+        with self.assertRaisesRegex(TimeoutError, "deadline"):
+            pool(60, deadline=0.1)
+        with self.assertRaisesRegex(TimeoutError, "deadline"):
+            pool.submit(60, deadline=0.1).result(60)
+        self.assertIsNone(pool(0, deadline=60))
+
+    def test_a_line_that_is_full_refuses_calls(self):
+        with multipy.Pool(1, "pool_models:wait", max_waiting=0) as pool:
+            running = pool.submit(1)
+            while not pool.stats()["interpreters"][0]["running"]:
+                time.sleep(0.01)
+            with self.assertRaises(multipy.QueueFull):
+                for _ in range(100):
+                    pool.submit(0)
+            running.result(60)
+
+    def test_interpreters_are_replaced_after_calls(self):
+        with multipy.Pool(1, "pool_models:echo", replace_after_calls=20) as pool:
+            for _ in range(600):
+                pool(1)
+                if pool.stats()["replacements"]["calls"]:
+                    break
+                time.sleep(0.05)
+            self.assertGreater(pool.stats()["replacements"]["calls"], 0)
+            self.assertEqual(pool(3), 3)
+
+
+class Operations(OnePool):
+    def test_another_model_takes_its_place_while_calls_go_on(self):
+        pool = self.model("tagged", "old")
+        seen, stop = set(), threading.Event()
+
+        def ask():
+            while not stop.is_set():
+                seen.add(pool())
+
+        threads = [threading.Thread(target=ask) for _ in range(4)]
+        for each in threads:
+            each.start()
+        self.model("tagged", "new")
+        self.assertEqual(pool(), "new")
+        stop.set()
+        for each in threads:
+            each.join()
+        self.assertEqual(seen | {"new"}, {"old", "new"})
+
+    def test_a_model_that_cannot_be_made_leaves_everything_as_it_was(self):
+        pool = self.model("tagged", "old")
+        with self.assertRaisesRegex(LookupError, "no weights here") as raised:
+            self.model("broken")
+        self.assertIn("pool_models.py", str(raised.exception.__cause__))
+        with self.assertRaisesRegex(TypeError, "must be callable"):
+            self.model("none")
+        with self.assertRaises(ModuleNotFoundError):
+            pool.reload("no_such_module:at_all")
+        self.assertEqual(pool(), "old")
+
+    def test_it_is_resized(self):
+        pool = self.model("echo")
+        for workers in 3, 1, 2:
+            pool.resize(workers)
+            self.assertEqual([pool(i) for i in range(20)], list(range(20)))
+            serving = [each for each in pool.stats()["interpreters"] if each["state"] == "serving"]
+            self.assertEqual(len(serving), workers)
+
+    def test_it_says_how_it_is(self):
+        pool = self.model("echo")
+        before = pool.stats()["calls"]
+        pool(1)
+        self.assertGreater(pool.stats()["calls"], before)
+        self.assertEqual(pool.health(), (True, []))
+        self.assertIn('multipy_interpreters{pool="mine",state="serving"} 2', pool.metrics("mine"))
+
+
+class WrongUse(unittest.TestCase):
+    def test_of_the_constructor(self):
+        for model in "no_function", "module:", ":function":
+            with self.assertRaisesRegex(ValueError, "module:function"):
+                multipy.Pool(1, model)
+        with self.assertRaisesRegex(TypeError, "callable"):
+            multipy.Pool(1, 5)
+        with self.assertRaises(ValueError):
+            multipy.Pool(0, "pool_models:echo")
+        with self.assertRaises(LookupError):
+            multipy.Pool(1, "pool_models:broken")
+
+    def test_after_its_end(self):
+        pool = multipy.Pool(1, "pool_models:echo")
+        pool.close()
+        pool.close()
+        for use in pool, pool.submit, pool.stats, pool.health:
+            with self.assertRaisesRegex(RuntimeError, "closed"):
+                use()
+
+
+class Programs(unittest.TestCase):
+    def run_program(self, text, code=0):
+        with tempfile.TemporaryDirectory() as place:
+            path = os.path.join(place, "program.py")
+            pathlib.Path(path).write_text(textwrap.dedent(text))
+            environment = {**os.environ, "PYTHONPATH": f"{folder.name}:{os.environ.get('PYTHONPATH', '')}"}
+            done = subprocess.run(
+                [sys.executable, "-B", path], capture_output=True, text=True, timeout=300, env=environment
+            )
+        self.assertEqual(done.returncode, code, done.stderr)
+        return done.stdout
+
+    def test_a_pool_that_is_not_closed_ends_with_the_program(self):
+        self.run_program(
+            """
+            import multipy
+            pool = multipy.Pool(2, "pool_models:echo")
+            running = [pool.submit(i) for i in range(10)]
+            raise SystemExit(pool(7))
+            """,
+            7,
+        )
+
+    def test_a_model_of_the_main_module(self):
+        self.run_program(
+            """
+            import multipy
+
+            def make(factor):
+                return lambda x: factor * x
+
+            if __name__ == "__main__":
+                with multipy.Pool(2, make, args=(3,)) as pool:
+                    assert pool(5) == 15
+            """
+        )
+
+    def test_a_forked_child_is_refused_and_makes_its_own(self):
+        out = self.run_program(
+            """
+            import os
+            import multipy
+            with multipy.Pool(1, "pool_models:echo") as pool:
+                child = os.fork()
+                if child == 0:
+                    for use in pool, pool.submit, pool.stats:
+                        try:
+                            use()
+                        except RuntimeError as error:
+                            print("fork" in str(error), flush=True)
+                    os._exit(0)
+                assert os.waitpid(child, 0)[1] == 0
+                assert pool(1) == 1
+            """
+        )
+        self.assertEqual(out.split(), ["True"] * 3)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
