@@ -8,12 +8,13 @@
 # declared in it is that of its own options, the debug information and -fPIC or -fPIE are compared.
 #
 # Only headers of others are in it. That a file includes what it uses shows where it is off: in the
-# presets thread-safety (scripts/check), asan and tsan, and when multipy is a part of another project.
+# presets thread-safety (scripts/check), asan and tsan, and, unless it is asked for, when multipy is a
+# part of another project.
 include_guard(GLOBAL)
 
 set(default OFF)
-if(PROJECT_IS_TOP_LEVEL AND MULTIPY_BUILD_TESTS AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU"
-    AND NOT MULTIPY_SANITIZE AND NOT CMAKE_CROSSCOMPILING)
+if(PROJECT_IS_TOP_LEVEL AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT MULTIPY_SANITIZE
+    AND NOT CMAKE_CROSSCOMPILING)
   set(default ON)
 endif()
 option(MULTIPY_PRECOMPILED_HEADERS "Precompile torch's headers for rooms and tests" ${default})

@@ -146,8 +146,10 @@ configure() {
   shift 2
   if command -v ccache >/dev/null; then
     options=(-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
-    # The same file compiled from another build folder is the same file.
+    # The same file compiled from another build folder is the same file: what lies in the folder
+    # itself, as precompiled headers do, goes by its place there.
     export CCACHE_NOHASHDIR=1
+    export CCACHE_BASEDIR=$folder
     # What ccache asks for where headers are precompiled.
     export CCACHE_SLOPPINESS=pch_defines,time_macros
   fi

@@ -37,7 +37,7 @@ InterpreterSession SessionState::on(Guest guest, std::shared_ptr<ManagerState> m
 InterpreterSession SessionState::here() {
   const InterpreterId slot = process::Ownership::entered();
   auto core = slot.isInterpreter() ? InterpreterCore::keptInSlot(slot) : nullptr;
-  if (!core) throw HandleError("cannot acquire a session: this thread is in no interpreter");
+  if (!core) throw InternalError("a session is wanted here, but this thread is in no interpreter");
   return on(Guest(std::move(core)), nullptr);
 }
 

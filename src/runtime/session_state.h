@@ -27,7 +27,7 @@ struct SessionState {
   static InterpreterSession on(Guest guest, std::shared_ptr<ManagerState> manager,
                                std::shared_ptr<PackageSource> package = nullptr);
 
-  /// A session on the interpreter whose GIL this thread has: HandleError if it has none. It keeps
+  /// A session on the interpreter whose GIL this thread has: InternalError if it has none. It keeps
   /// that interpreter, also one that has been replaced.
   static InterpreterSession here();
 

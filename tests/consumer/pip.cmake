@@ -11,6 +11,7 @@ endfunction()
 
 cmake_host_system_information(RESULT processors QUERY NUMBER_OF_LOGICAL_CORES)
 set(ENV{CCACHE_NOHASHDIR} 1)
+set(ENV{CCACHE_BASEDIR} "${compiled}")
 set(ENV{CMAKE_BUILD_PARALLEL_LEVEL} "${processors}")
 set(ENV{CMAKE_C_COMPILER_LAUNCHER} "${launcher}")
 set(ENV{CMAKE_CXX_COMPILER_LAUNCHER} "${launcher}")

@@ -24,9 +24,10 @@ if(way STREQUAL "install")
   endforeach()
   list(APPEND options "-DCMAKE_PREFIX_PATH=${scratch}/moved")
 elseif(way STREQUAL "subdirectory")
-  list(APPEND options "-DMULTIPY_SOURCE=${multipy_source}" "-DMULTIPY_LIBPYTHON=${libpython}")
-  # Let ccache answer from the main build, which differs only in its folder.
-  set(ENV{CCACHE_NOHASHDIR} 1)
+  # It compiles all of multipy again: as quickly as can be.
+  list(APPEND options "-DMULTIPY_SOURCE=${multipy_source}" "-DMULTIPY_LIBPYTHON=${libpython}"
+    -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG=-O0 -DCMAKE_CXX_FLAGS_DEBUG=-O0
+    "-DMULTIPY_PRECOMPILED_HEADERS=${precompiled}")
 else()
   message(FATAL_ERROR "way is '${way}', expected install or subdirectory")
 endif()

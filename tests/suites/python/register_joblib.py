@@ -1,0 +1,3 @@
+"""A pytest plugin: joblib's tests find our backend among the others."""
+
+import multipy.joblib  # noqa: F401
