@@ -6,10 +6,11 @@ Needs the `test` package. Left out: what is about one kind of executor (its dead
 """
 
 import concurrent.futures
+import os
 import sys
 import unittest
 
-from test import support
+from test.support import script_helper
 
 import multipy
 
@@ -50,18 +51,12 @@ def main():
     for mixin in mixins:
         name = "Multipy" + mixin.__name__.removesuffix("Mixin")
         namespace[name] = type(name, (mixin, Multipy, *bases), {"__module__": "__main__"})
-    run_in_child = support.script_helper.assert_python_ok if hasattr(support, "script_helper") else None
-    if run_in_child is None:
-        from test.support import script_helper
-
-        run_in_child = script_helper.assert_python_ok
+    run_in_child = script_helper.assert_python_ok
 
     def with_executor(*args, **variables):
-        # (-I, which those tests' helper adds, would hide this environment's folders.)
         args = [CHILD + each if "concurrent.futures" in each else each for each in args]
-        return run_in_child(*args, __isolated=False, **variables)
-
-    from test.support import script_helper
+        # (By itself it would start Python with -I, which hides PYTHONPATH.)
+        return run_in_child(*args, __isolated=False, PYTHONPATH=os.environ["PYTHONPATH"], **variables)
 
     script_helper.assert_python_ok = with_executor
     for module in {sys.modules[mixin.__module__] for mixin in mixins}:
