@@ -127,6 +127,29 @@ setup() {
   install_python_packages
 }
 
+# The python3.<minor> of this version, from the folders of MULTIPY_PYTHONS ("a:b") or from PATH.
+base_python() {  # base_python <version>
+  local folder found
+  IFS=: read -ra folders <<<"${MULTIPY_PYTHONS:-}"
+  for folder in "${folders[@]}"; do
+    found=$folder/python$1
+    [[ $(python_version "$found") == "$1" ]] && echo "$found" && return
+  done
+  found=$(command -v "python$1") && [[ $(python_version "$found") == "$1" ]] && echo "$found" && return
+  die "no CPython $1 found as python$1 in MULTIPY_PYTHONS or on PATH"
+}
+
+# An environment with torch as PyPI gives it by default, unless it is there already.
+make_pair() {  # make_pair <folder> <torch>-<python>
+  local base
+  if [[ ! -x $1/bin/python ]] || ! can_import "$1/bin/python" torch; then
+    base=$(base_python "${2#*-}")
+    "$base" -m venv --clear "$1"
+    # Three equals signs: 2.13.0+cpu, which some index or folder may offer, is another one.
+    "$1/bin/python" -m pip --disable-pip-version-check install --quiet --no-compile "torch===${2%-*}" >&2
+  fi
+}
+
 # A file that includes torch's headers takes its compiler more than 1 GB.
 compile_jobs() {
   if [[ -n ${MULTIPY_JOBS:-} ]]; then

@@ -5,6 +5,7 @@ import functools
 import importlib
 import importlib.util
 import pathlib
+import re
 import sys
 
 _NAME = "_multipy_crossing"
@@ -29,16 +30,36 @@ def refuse_in_worker():
 
 
 @functools.cache
-def is_compiled():
-    return importlib.util.find_spec("multipy._host") is not None
-
-
 def require_host():
-    if not is_compiled():
+    """Refuses, before anything of it is loaded, a CPython or a torch that the compiled part is not for."""
+    if importlib.util.find_spec("multipy._host") is None:
         raise ImportError(
             "multipy is installed without its compiled part (multipy._host): install it without "
             "--config-settings=wheel.cmake=false"
         )
+    from multipy import _built
+
+    python = "%d.%d" % sys.version_info[:2]
+    torch = _torch_version()
+    if (python, torch.partition("+")[0]) != (_built.PYTHON, _built.TORCH.partition("+")[0]):
+        raise ImportError(
+            f"this multipy was built for CPython {_built.PYTHON} with torch {_built.TORCH}, and this is CPython {python} "
+            f"with {'torch ' + torch if torch else 'no torch'}: install a wheel for this pair, or build one from "
+            "multipy's sources in this environment (pip install --force-reinstall --no-deps --no-build-isolation .)"
+        )
+
+
+def _torch_version():
+    """Of the torch that would be imported; empty if there is none."""
+    spec = importlib.util.find_spec("torch")
+    for folder in spec.submodule_search_locations or () if spec else ():
+        try:
+            text = pathlib.Path(folder, "version.py").read_text()
+        except OSError:
+            continue
+        if found := re.search(r"^__version__ = ['\"](.*?)['\"]", text, re.MULTILINE):
+            return found[1]
+    return ""
 
 
 def host_module():

@@ -8,6 +8,7 @@ import math
 import os
 import subprocess
 import sys
+import tempfile
 import textwrap
 import threading
 import time
@@ -392,6 +393,26 @@ class Processes(unittest.TestCase):
         self.addCleanup(os.remove, path)
         done = subprocess.run([sys.executable, "-B", path], capture_output=True, text=True, timeout=300)
         self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_a_torch_that_it_was_not_built_for_is_refused_before_it_is_loaded(self):
+        with tempfile.TemporaryDirectory() as place:
+            os.mkdir(os.path.join(place, "torch"))
+            for name, text in ("__init__.py", "raise SystemExit(9)"), ("version.py", "__version__ = '2.99.0+cpu'\n"):
+                with open(os.path.join(place, "torch", name), "w") as file:
+                    file.write(text)
+            said = self.run_program(
+                f"""
+                import sys
+                sys.path.insert(0, {place!r})
+                import multipy
+                for make in multipy.InterpreterPoolExecutor, lambda: multipy.Pool(1, "a:b"), multipy.dataloader_context:
+                    try:
+                        make()
+                    except ImportError as error:
+                        print("with torch 2.99.0+cpu: install a wheel for this pair" in str(error))
+                """
+            )
+        self.assertEqual(said.split(), ["True"] * 3)
 
     def test_no_pool_is_made_in_a_task(self):
         self.run_program(
