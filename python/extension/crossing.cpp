@@ -29,7 +29,7 @@ thread_local std::optional<Kept> keptForCall;
 // By Python code in an interpreter, with its GIL, once in a call.
 void keep(long long number) noexcept try {
   InterpreterSession session = SessionState::here();
-  Obj object = session.global(kCrossing, "take")({static_cast<std::int64_t>(number)});
+  Obj object = session.global(kInside, "take")({static_cast<std::int64_t>(number)});
   keptForCall.emplace(Kept{std::move(session), std::move(object)});
 } catch (const std::exception&) {
   keptForCall.reset();  // the answer is refused then
@@ -85,12 +85,30 @@ bool deadlineOf(PyObject* seconds, CallOptions& options) {
   return true;
 }
 
-std::string sourceForInterpreters(const std::string& source) {
+bool sourcesOf(PyObject* list, Sources& sources) {
+  const auto items = Reference::take(PySequence_Fast(list, "expected pairs of str"));
+  if (!items) return false;
+  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(items.get()); ++i) {
+    std::vector<std::string> pair;
+    if (!stringsOf(PySequence_Fast_GET_ITEM(items.get(), i), pair)) return false;
+    if (pair.size() != 2) {
+      PyErr_SetString(PyExc_ValueError, "expected a name and a source");
+      return false;
+    }
+    sources.emplace_back(std::move(pair[0]), std::move(pair[1]));
+  }
+  return true;
+}
+
+void registerSources(InterpreterManager& manager, const Sources& sources) {
   const auto address = [](auto* function) {
     return std::to_string(reinterpret_cast<std::uintptr_t>(function));
   };
-  return source + "\nuse_functions(" + address(&HostBuffer::hold) + ", " +
-         address(&HostBuffer::giveUp) + ", " + address(&keep) + ")\n";
+  for (const auto& [name, source] : sources)
+    manager.registerModuleSource(
+        name, name != kInside ? source
+                              : source + "\nuse_functions(" + address(&HostBuffer::hold) + ", " +
+                                    address(&HostBuffer::giveUp) + ", " + address(&keep) + ")\n");
 }
 
 // ---------------------------------------------------------------- there

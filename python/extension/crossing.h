@@ -1,5 +1,5 @@
 // What goes between the program's Python and interpreters, as C++ sees it: what Python code there
-// is called with, and what it answers (python/multipy/_crossing.py has the other side).
+// is called with, and what it answers (python/multipy/_inside.py has the other side).
 //
 //   there   a parcel: address and size of a pickle; of each buffer beside it the address, the size,
 //           whether it is read-only, and by what it is known here; the tensors
@@ -19,14 +19,15 @@
 #include <exception>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "buffers.h"
 
 namespace multipy::host {
 
-/// The name of the module on both sides.
-inline constexpr const char* kCrossing = "_multipy_crossing";
+/// The module whose functions are called in interpreters (python/multipy/_inside.py).
+inline constexpr const char* kInside = "_multipy_inside";
 
 class GilReleased {
  public:
@@ -62,9 +63,12 @@ bool stringsOf(PyObject* sequence, std::vector<std::string>& strings);
 /// `seconds` from now, or none for None. False with a Python exception.
 bool deadlineOf(PyObject* seconds, runtime::CallOptions& options);
 
-/// Source of the module for interpreters: `source`, and a last line that tells it the addresses of
-/// what it calls here.
-std::string sourceForInterpreters(const std::string& source);
+/// The modules that interpreters have of the package: names and sources.
+using Sources = std::vector<std::pair<std::string, std::string>>;
+/// Of a list of pairs. False with a Python exception.
+bool sourcesOf(PyObject* list, Sources& sources);
+/// Registers them, and tells kInside what it calls here. Without the GIL.
+void registerSources(runtime::InterpreterManager& manager, const Sources& sources);
 
 /// A pickle and what lies beside it, for as long as the call lasts that it goes with. (What the
 /// interpreter keeps of the buffers it holds itself.)
@@ -75,7 +79,7 @@ class Parcel {
   Parcel& operator=(const Parcel&) = delete;
   ~Parcel();
 
-  /// Of a _multipy_crossing.Pickle. Once. False with a Python exception.
+  /// Of a Pickle (python/multipy/_crossing.py). Once. False with a Python exception.
   bool open(PyObject* pickle);
   /// Gives the pickle up, where the interpreter's side has taken a copy. What is left ends without
   /// the GIL, too.

@@ -1,4 +1,4 @@
-// A pool has a manager, and of its model a ReplicatedObj over a _multipy_crossing.Model: a parcel
+// A pool has a manager, and of its model a ReplicatedObj over a _multipy_inside.Model: a parcel
 // of what makes the model, which each interpreter opens once.
 //
 // A request is a tuple of arguments that cross as they are (directValue), or a pickle of arguments
@@ -30,7 +30,7 @@ namespace {
 
 using namespace multipy::runtime;
 
-// The first argument of a _multipy_crossing.Model.
+// The first argument of a _multipy_inside.Model.
 enum RequestKind : std::int64_t { kDirect, kPickled };
 
 // Whether this thread is one of a manager's, which must not destroy that.
@@ -75,20 +75,22 @@ std::shared_ptr<State> stateOf(PyObject* self) {
   return state;
 }
 
-// Pool(prefix, source, arguments, interpreters, most_waiting, after_calls, after_seconds,
+// Pool(prefix, sources, arguments, interpreters, most_waiting, after_calls, after_seconds,
 // after_bytes, slim)
 PyObject* create(PyTypeObject* type, PyObject* arguments, PyObject*) {
-  const char *prefix = nullptr, *source = nullptr;
-  PyObject* words = nullptr;
+  const char* prefix = nullptr;
+  PyObject *modules = nullptr, *words = nullptr;
   Py_ssize_t interpreters = 0, mostWaiting = -1;
   unsigned long long afterCalls = 0, afterBytes = 0;
   double afterSeconds = 0;
   int slim = 0;
-  if (!PyArg_ParseTuple(arguments, "ssOnnKdKp", &prefix, &source, &words, &interpreters,
+  if (!PyArg_ParseTuple(arguments, "sOOnnKdKp", &prefix, &modules, &words, &interpreters,
                         &mostWaiting, &afterCalls, &afterSeconds, &afterBytes, &slim))
     return nullptr;
   InterpreterManagerOptions options;
-  if (!stringsOf(words, options.interpreters.arguments)) return nullptr;
+  Sources sources;
+  if (!sourcesOf(modules, sources) || !stringsOf(words, options.interpreters.arguments))
+    return nullptr;
   options.interpreters.slimTorch = slim != 0;
   if (mostWaiting >= 0) options.pool.mostWaiting = static_cast<std::size_t>(mostWaiting);
   ReplacementOptions& replacement = options.pool.replacement;
@@ -100,7 +102,7 @@ PyObject* create(PyTypeObject* type, PyObject* arguments, PyObject*) {
   if (!outside([&] {
         options.environment = std::make_shared<PythonEnvironment>(prefix);
         state = State::make(static_cast<std::size_t>(interpreters), options);
-        state->manager.registerModuleSource(kCrossing, sourceForInterpreters(source));
+        registerSources(state->manager, sources);
       }))
     return nullptr;
   PyObject* const self = type->tp_alloc(type, 0);
@@ -155,7 +157,7 @@ PyObject* load(PyObject* self, PyObject* pickle) {
     ReplicatedObj next;
     {
       InterpreterSession session = state->manager.acquireOne();
-      next = state->manager.createMovable(session.global(kCrossing, "Model")(values), &session);
+      next = state->manager.createMovable(session.global(kInside, "Model")(values), &session);
     }
     const std::weak_ptr<State> weak = state;
     const auto makeThere = [weak](InterpreterSession& session) {

@@ -1,5 +1,5 @@
 // A worker has one interpreter, by way of a manager of its own. A task goes there as one call of
-// _multipy_crossing.run (crossing.h).
+// _multipy_inside.run (crossing.h).
 #include "worker.h"
 
 #include <multipy/runtime/deploy.h>
@@ -32,10 +32,10 @@ struct State {
     return chosen;
   }
 
-  void begin(const std::string& source) {
-    manager.registerModuleSource(kCrossing, sourceForInterpreters(source));
+  void begin(const Sources& sources) {
+    registerSources(manager, sources);
     InterpreterSession session = manager.acquireOne();
-    run = manager.createMovable(session.global(kCrossing, "run"), &session);
+    run = manager.createMovable(session.global(kInside, "run"), &session);
   }
 
   InterpreterManager manager;
@@ -48,17 +48,18 @@ struct Worker {
   PyObject_HEAD std::shared_ptr<State> state;
 };
 
-// Worker(prefix, source, arguments)
+// Worker(prefix, sources, arguments)
 PyObject* create(PyTypeObject* type, PyObject* arguments, PyObject*) {
-  const char *prefix = nullptr, *source = nullptr;
-  PyObject* words = nullptr;
-  if (!PyArg_ParseTuple(arguments, "ssO", &prefix, &source, &words)) return nullptr;
+  const char* prefix = nullptr;
+  PyObject *modules = nullptr, *words = nullptr;
+  if (!PyArg_ParseTuple(arguments, "sOO", &prefix, &modules, &words)) return nullptr;
+  Sources sources;
   InterpreterOptions own;
-  if (!stringsOf(words, own.arguments)) return nullptr;
+  if (!sourcesOf(modules, sources) || !stringsOf(words, own.arguments)) return nullptr;
   std::shared_ptr<State> state;
   if (!outside([&] {
         state = std::make_shared<State>(prefix, std::move(own));
-        state->begin(source);
+        state->begin(sources);
       }))
     return nullptr;
   PyObject* const self = type->tp_alloc(type, 0);

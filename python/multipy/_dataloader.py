@@ -1,6 +1,6 @@
 """dataloader_context(): interpreters of this process as the workers of torch's DataLoader.
 
-torch's own worker loop runs in the interpreter, in a thread there (_crossing.Loop); here a thread of each
+torch's own worker loop runs in the interpreter, in a thread there (_loop.py); here a thread of each
 worker takes what the loader puts into the worker's queue, steps the loop with it, and puts what comes of that
 into the loader's. Nothing of it needs shared memory, file descriptors or signals.
 """
@@ -13,7 +13,7 @@ import threading
 import weakref
 
 from multipy._executor import pickled, pickled_by_reference
-from multipy._workers import Worker, crossing, refuse_in_worker, require_host
+from multipy._workers import Worker, loop, refuse_in_worker, require_host
 
 _alive = weakref.WeakSet()
 
@@ -38,7 +38,7 @@ class _Worker:
         self._indices, self._results, self._done = (
             given.pop(each) for each in ("index_queue", "data_queue", "done_event")
         )
-        self._call = (crossing.begin_loop, (target, given), {})
+        self._call = (loop.begin, (target, given), {})
         self._ending = False
         self._worker = None
         # No daemon: the end of the program waits for it, and ends it (_end_all).
@@ -60,7 +60,7 @@ class _Worker:
                 while not ended:
                     item = self._indices.get()
                     results, ended = worker.run(
-                        pickled(crossing.step_loop, (item, self._ending or self._done.is_set()), {})
+                        pickled(loop.step, (item, self._ending or self._done.is_set()), {})
                     )
                     del item
                     while results:

@@ -9,7 +9,7 @@ import threading
 import weakref
 
 from multipy._executor import pickled_by_reference
-from multipy._workers import SOURCE, crossing, host_module, refuse_in_worker
+from multipy._workers import crossing, host_module, refuse_in_worker, sources
 
 
 class QueueFull(RuntimeError):
@@ -74,10 +74,11 @@ class Pool:
         self._pid = os.getpid()
         self._loading = threading.Lock()
         self._under_way = set()
-        preparation = f"\nprepare({list(sys.path)!r}, {crossing.main_of_program()!r})\n"
+        *modules, (inside, source) = sources()
+        source += f"\nprepare({list(sys.path)!r}, {crossing.main_of_program()!r})\n"
         self._pool = host.Pool(
             sys.prefix,
-            SOURCE.read_text("utf-8") + preparation,
+            [*modules, (inside, source)],
             list(sys.argv),
             workers,
             -1 if max_waiting is None else max_waiting,

@@ -8,20 +8,27 @@ import pathlib
 import re
 import sys
 
-_NAME = "_multipy_crossing"
-SOURCE = pathlib.Path(__file__).with_name("_crossing.py")
+_FOLDER = pathlib.Path(__file__).parent
 
 
-def _load_crossing():
-    """The module that both sides have, under the name by which their pickles call it."""
-    if _NAME not in sys.modules:
-        spec = importlib.util.spec_from_file_location(_NAME, SOURCE)
-        sys.modules[_NAME] = module = importlib.util.module_from_spec(spec)
+def _load(name):
+    """A module that both sides have, under the name by which their pickles call it."""
+    full = f"_multipy_{name}"
+    if full not in sys.modules:
+        spec = importlib.util.spec_from_file_location(full, _FOLDER / f"_{name}.py")
+        sys.modules[full] = module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
-    return sys.modules[_NAME]
+    return sys.modules[full]
 
 
-crossing = _load_crossing()
+crossing = _load("crossing")
+inside = _load("inside")
+loop = _load("loop")
+
+
+def sources():
+    """(name, source) of the modules that interpreters have of us; last the one that the extension calls."""
+    return [(f"_multipy_{name}", (_FOLDER / f"_{name}.py").read_text("utf-8")) for name in ("crossing", "loop", "inside")]
 
 
 def refuse_in_worker():
@@ -84,8 +91,8 @@ class Worker:
 
     def __init__(self):
         self._host = host_module()
-        self._worker = self._host.Worker(sys.prefix, SOURCE.read_text("utf-8"), list(sys.argv))
-        self.run(crossing.Pickle((crossing.prepare, (list(sys.path), crossing.main_of_program()), {})))
+        self._worker = self._host.Worker(sys.prefix, sources(), list(sys.argv))
+        self.run(crossing.Pickle((inside.prepare, (list(sys.path), crossing.main_of_program()), {})))
 
     def run(self, pickle, seconds=None):
         """Its result. Raises what it has raised."""

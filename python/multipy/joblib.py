@@ -14,7 +14,7 @@ import joblib
 from joblib._parallel_backends import AutoBatchingMixin, FallbackToBackend, ParallelBackendBase, SequentialBackend
 
 from multipy._executor import InterpreterPoolExecutor
-from multipy._workers import crossing
+from multipy._workers import inside
 
 _lock = threading.Lock()
 _executor = None  # kept for the next call: interpreters take a while to start
@@ -28,7 +28,7 @@ def _executor_of(workers):
         if _executor is None or _executor.is_shut_down or _executor.max_workers < workers:
             if _executor is not None:
                 _executor.shutdown(wait=False)
-            _executor = _Executor(workers, initializer=crossing.register_joblib)
+            _executor = _Executor(workers, initializer=inside.register_joblib)
         return _executor
 
 

@@ -48,7 +48,7 @@ def outcomes_of(suite):
 
 def main():
     path, workers, results, *names = sys.argv[1:]
-    del sys.argv[1:]
+    sys.argv[:] = [path]  # where torch.testing expects the tests
     if workers == "multipy":
         use_interpreters()
     spec = importlib.util.spec_from_file_location("test_dataloader", path)

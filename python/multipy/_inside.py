@@ -1,0 +1,202 @@
+"""What runs in a worker, under the name _multipy_inside: its tasks, and a pool's model.
+
+python/extension/crossing.h says what it is called with, and what it answers. The program has this module too,
+and never calls it: its pickles name what is here.
+"""
+
+import importlib
+import itertools
+import struct
+import sys
+import threading
+import traceback
+
+from _multipy_crossing import IN_WORKER, Pickle, Result, load
+
+if IN_WORKER:
+    import _multipy_host
+
+_main = None
+
+
+def prepare(path, main):
+    global _main
+    sys.path[:0] = [entry for entry in path if entry not in sys.path]
+    _main = main
+
+
+def _run_main():
+    """The program's main module, under the name __mp_main__, as multiprocessing runs it."""
+    global _main
+    from multiprocessing import spawn
+
+    (name, place), _main = _main, None
+    if name is not None:
+        spawn._fixup_main_from_name(name)
+    else:
+        spawn._fixup_main_from_path(place)
+
+
+def _load_task(data, buffers, tensors):
+    try:
+        return load(data, buffers, tensors)
+    except AttributeError as error:
+        if _main is None or "__main__" not in str(error):
+            raise
+    _run_main()
+    return load(data, buffers, tensors)
+
+
+_kept = {}
+_numbers = itertools.count(1)
+_hold = _give_up = _keep = 0
+
+
+def use_functions(hold, give_up, keep):
+    """Addresses of functions of the program's: what holds a buffer of its, what gives that up, and what
+    keeps for it what take() gives."""
+    global _hold, _give_up, _keep
+    _hold, _give_up, _keep = hold, give_up, keep
+
+
+def take(number):
+    return _kept.pop(number)
+
+
+def _opened(address, size, described, tensors):
+    """What a parcel's pickle has."""
+    data = _multipy_host.program_memory(address, size, True, 0, 0, 0)
+    return _load_task(data, _memory(described), tensors)
+
+
+def _memory(described):
+    return [
+        memoryview(_multipy_host.program_memory(*described[i : i + 3], _hold, _give_up, described[i + 3]))
+        for i in range(0, len(described), 4)
+    ]
+
+
+def run(*parcel):
+    try:
+        function, arguments, keywords = _opened(*parcel)
+        del parcel
+        result = function(*arguments, **keywords)
+        if type(result) is Result:
+            return _packed(0, Pickle(result.value, **result.crossing))
+        return _packed(0, Pickle(result))
+    except _multipy_host.interrupted():
+        raise
+    except BaseException as error:
+        return _packed(1, _pickle_of_error(error))
+
+
+def _packed(raised, answer):
+    described, kept = [], 0
+    if answer.buffers:
+        kept = next(_numbers)
+        views = [memoryview(each) for each in answer.buffers]
+        _kept[kept] = views
+        for view in views:
+            described.append(struct.pack("=QQQ", *_multipy_host.buffer_facts(view)))
+        _multipy_host.call_program(_keep, kept)
+    return raised, bytes(answer.data), b"".join(described), tuple(answer.tensors), kept
+
+
+def _pickle_of_error(error):
+    text = '\n"""\n' + "".join(traceback.format_exception(type(error), error, error.__traceback__)) + '"""'
+    error.__traceback__ = None
+    try:
+        return Pickle((error, text))
+    except Exception as why:
+        said = f"{type(error).__module__}.{type(error).__qualname__}: {error} (which cannot be pickled: {why})"
+        return Pickle((RuntimeError(said), text))
+
+
+def register_joblib():
+    """In a worker joblib's backend of this name calls one function after the other."""
+    import joblib
+    from joblib._parallel_backends import SequentialBackend
+
+    joblib.register_parallel_backend("multipy", SequentialBackend)
+
+
+# ------------------------------------------------------- a pool's model
+
+
+_direct = {float, bool, type(None)}  # and torch.Tensor, once that is there
+
+
+def _is_direct(value, kind):
+    if kind in _direct:
+        return True
+    if kind is int:
+        return -(2**63) <= value < 2**63
+    if kind is str:
+        return value.isascii()
+    torch = sys.modules.get("torch")
+    return kind is getattr(torch, "Tensor", None) and not value.__dict__
+
+
+class Model:
+    """A pool's model: a parcel of what makes it, which each interpreter opens once."""
+
+    def __init__(self, address, size, described, tensors):
+        data = _multipy_host.program_memory(address, size, True, 0, 0, 0)
+        self._parcel = bytes(data), list(described), tuple(tensors)
+        self._lock = threading.Lock()
+        self._model = None
+
+    def __reduce__(self):
+        return _model_again, self._parcel
+
+    def make(self):
+        """None, or what its maker has raised."""
+        try:
+            with self._lock:
+                if self._model is None:
+                    data, described, tensors = self._parcel
+                    maker, arguments = _load_task(data, _memory(described), tensors)
+                    if isinstance(maker, str):
+                        maker = _named(maker)
+                    model = maker(*arguments)
+                    if not callable(model):
+                        raise TypeError(f"a pool's model must be callable, and its maker has returned {model!r:.200}")
+                    self._model = model
+        except _multipy_host.interrupted():
+            raise
+        except BaseException as error:
+            return _packed(1, _pickle_of_error(error))
+
+    def __call__(self, pickled, *arguments):
+        if self._model is None and (raised := self.make()):
+            return raised
+        try:
+            if pickled:
+                arguments, keywords = _opened(*arguments)
+                result = self._model(*arguments, **keywords)
+            else:
+                result = self._model(*arguments)
+            if _is_direct(result, type(result)):
+                return result
+            return _packed(0, Pickle(result))
+        except _multipy_host.interrupted():
+            raise
+        except BaseException as error:
+            return _packed(1, _pickle_of_error(error))
+
+
+def _model_again(*parcel):
+    model = Model.__new__(Model)
+    model._parcel = parcel
+    model._lock = threading.Lock()
+    model._model = None
+    return model
+
+
+def _named(name):
+    """What "module:attribute.of.it" names."""
+    module, _, path = name.partition(":")
+    found = importlib.import_module(module)
+    for part in path.split("."):
+        found = getattr(found, part)
+    return found
