@@ -40,6 +40,20 @@ class GilReleased {
   PyThreadState* const state_;
 };
 
+/// Of a std::shared_ptr, the last of which may go in any thread, with the program's GIL or without:
+/// what has interpreters ends without it.
+template <typename T>
+struct DeletedWithoutGil {
+  void operator()(T* object) const {
+    if (PyGILState_Check()) {
+      const GilReleased released;
+      delete object;
+    } else {
+      delete object;
+    }
+  }
+};
+
 /// Adds the exceptions that calls end with. False with a Python exception.
 bool addExceptions(PyObject* module);
 /// As the Python exception that it is.

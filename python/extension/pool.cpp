@@ -36,6 +36,17 @@ enum RequestKind : std::int64_t { kDirect, kPickled };
 // Whether this thread is one of a manager's, which must not destroy that.
 thread_local bool isManagers = false;
 
+class InManagersThread {
+ public:
+  InManagersThread() : before_(std::exchange(isManagers, true)) {}
+  ~InManagersThread() { isManagers = before_; }
+  InManagersThread(const InManagersThread&) = delete;
+  InManagersThread& operator=(const InManagersThread&) = delete;
+
+ private:
+  const bool before_;
+};
+
 struct State {
   State(std::size_t interpreters, const InterpreterManagerOptions& options)
       : manager(interpreters, options) {}
@@ -46,7 +57,7 @@ struct State {
               if (isManagers)
                 std::thread([state] { delete state; }).detach();
               else
-                delete state;
+                DeletedWithoutGil<State>()(state);
             }};
   }
 
@@ -161,6 +172,7 @@ PyObject* load(PyObject* self, PyObject* pickle) {
     }
     const std::weak_ptr<State> weak = state;
     const auto makeThere = [weak](InterpreterSession& session) {
+      const InManagersThread here;
       if (const auto alive = weak.lock()) make(session, alive);
     };
     const bool first = !state->maker;
@@ -271,7 +283,7 @@ struct Then {
 
 // By a thread that has no GIL.
 void conclude(const std::shared_ptr<Then>& then, CallOutcome outcome) noexcept {
-  isManagers = true;
+  const InManagersThread here;
   Answer answer;
   std::exception_ptr error;
   try {
@@ -307,8 +319,6 @@ void conclude(const std::shared_ptr<Then>& then, CallOutcome outcome) noexcept {
     HostBuffer::releaseGivenUp();
   }
   PyGILState_Release(gil);
-  answer = {};
-  isManagers = false;
 }
 
 // start(request, seconds, callback) -> Call. `callback` is called once, by some thread, with the

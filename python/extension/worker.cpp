@@ -58,7 +58,7 @@ PyObject* create(PyTypeObject* type, PyObject* arguments, PyObject*) {
   if (!sourcesOf(modules, sources) || !stringsOf(words, own.arguments)) return nullptr;
   std::shared_ptr<State> state;
   if (!outside([&] {
-        state = std::make_shared<State>(prefix, std::move(own));
+        state = {new State(prefix, std::move(own)), DeletedWithoutGil<State>()};
         state->begin(sources);
       }))
     return nullptr;

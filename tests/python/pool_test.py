@@ -154,12 +154,12 @@ class Calls(OnePool):
 
     def test_two_calls_run_at_once(self):
         pool = self.model("wait")
-        barrier = [pool.submit(0.5) for _ in range(2)]
-        time.sleep(0.1)
-        running = sum(each["running"] for each in pool.stats()["interpreters"])
-        for each in barrier:
-            each.result(60)
-        self.assertEqual(running, 2)
+        calls = [pool.submit(60) for _ in range(2)]
+        while sum(each["running"] for each in pool.stats()["interpreters"]) < 2:
+            self.assertFalse(any(call.done() for call in calls))
+            time.sleep(0.01)
+        for call in calls:
+            call.cancel()
 
 
 class Asynchronous(OnePool):
@@ -217,13 +217,13 @@ class Limits(OnePool):
 
     def test_a_line_that_is_full_refuses_calls(self):
         with multipy.Pool(1, "pool_models:wait", max_waiting=0) as pool:
-            running = pool.submit(1)
+            running = pool.submit(60)
             while not pool.stats()["interpreters"][0]["running"]:
                 time.sleep(0.01)
             with self.assertRaises(multipy.QueueFull):
                 for _ in range(100):
                     pool.submit(0)
-            running.result(60)
+            running.cancel()
 
     def test_interpreters_are_replaced_after_calls(self):
         with multipy.Pool(1, "pool_models:echo", replace_after_calls=20) as pool:
@@ -302,6 +302,39 @@ class WrongUse(unittest.TestCase):
         for use in pool, pool.submit, pool.stats, pool.health:
             with self.assertRaisesRegex(RuntimeError, "closed"):
                 use()
+
+
+class Ends(unittest.TestCase):
+    def test_while_other_threads_call(self):
+        for _ in range(5):
+            pool = multipy.Pool(2, "pool_models:echo")
+            ended = []
+
+            def ask(pool=pool, ended=ended):
+                try:
+                    while True:
+                        self.assertEqual(pool(torch.ones(2)).sum(), 2)
+                        pool.submit(1).result(60)
+                except (RuntimeError, concurrent.futures.CancelledError) as error:
+                    ended.append(error)
+
+            threads = [threading.Thread(target=ask) for _ in range(4)]
+            for each in threads:
+                each.start()
+            time.sleep(0.2)
+            pool.close()
+            for each in threads:
+                each.join(60)
+            self.assertEqual(len(ended), 4)
+
+    def test_by_the_last_reference_in_a_callback(self):
+        for _ in range(5):
+            pool = multipy.Pool(1, "pool_models:echo")
+            done = threading.Event()
+            future = pool.submit(1)
+            future.add_done_callback(lambda _, pool=pool: done.set())
+            del pool, future
+            self.assertTrue(done.wait(60))
 
 
 class Programs(unittest.TestCase):
