@@ -1,5 +1,6 @@
 #include "torch_bridge/dispatch/kernel_lookup.h"
 
+#include <functional>
 #include <mutex>
 
 #include "base/fork_mutex.h"
@@ -15,6 +16,12 @@ using c10::DispatchKey;
 using c10::DispatchKeySet;
 using c10::impl::OperatorEntry;
 
+// As ChosenKernel, while the registration lock is held.
+struct Found {
+  KernelRoute* own = nullptr;
+  const c10::KernelFunction* shared = nullptr;  // if `own` is null
+};
+
 // One look at an operator's kernels, for one interpreter (or for a thread that is
 // in none). Holds the lock, which clang does not follow into a member.
 class View {
@@ -26,17 +33,17 @@ class View {
         dispatcherGuard_(c10::Dispatcher::singleton().guard_->mutex) {}
 
   // The newest at exactly this key.
-  std::optional<ChosenKernel> at(DispatchKey key) const MULTIPY_NO_THREAD_SAFETY_ANALYSIS {
+  std::optional<Found> at(DispatchKey key) const MULTIPY_NO_THREAD_SAFETY_ANALYSIS {
     const auto kernels = entry_.kernels_.find(key);
     if (kernels == entry_.kernels_.end()) return std::nullopt;
     const auto route = registry_.routes.find({fullName(entry_.name_), key});
     KernelRoute* const routed = route == registry_.routes.end() ? nullptr : &route->second;
-    if (routed && routed->hasKernelOf(slot_)) return ChosenKernel{routed, {}};
+    if (routed && routed->hasKernelOf(slot_)) return Found{routed};
     for (const auto& kernel : kernels->second) {
       const bool isOthers =
           (routed && routed->isInstalledAs(kernel)) || (isPrivate_ && isProgramsKernel(kernel));
       if (isOthers) continue;
-      return ChosenKernel{nullptr, kernel.kernel};
+      return Found{nullptr, &kernel.kernel};
     }
     return std::nullopt;
   }
@@ -49,7 +56,7 @@ class View {
   }
 
   // The order is torch's (OperatorEntry::computeDispatchTableEntryWithDebug).
-  std::optional<ChosenKernel> choose(DispatchKey key) const {
+  std::optional<Found> choose(DispatchKey key) const {
     if (auto found = at(key)) return found;
     for (const DispatchKey alias : {DispatchKey::CompositeExplicitAutogradNonFunctional,
                                     DispatchKey::CompositeExplicitAutograd})
@@ -68,18 +75,18 @@ class View {
   }
 
  private:
-  std::optional<ChosenKernel> byAlias(DispatchKey key, DispatchKey alias) const {
+  std::optional<Found> byAlias(DispatchKey key, DispatchKey alias) const {
     if (key != DispatchKey::Undefined && !c10::isIncludedInAlias(key, alias)) return std::nullopt;
     return at(alias);
   }
 
   // May be a route's as well: that one looks for itself.
-  static std::optional<ChosenKernel> fallback(DispatchKey key) {
+  static std::optional<Found> fallback(DispatchKey key) {
     const int index = c10::getDispatchTableIndexForDispatchKey(key);
     if (index < 0) return std::nullopt;
     const auto& kernel = c10::Dispatcher::singleton().backendFallbackKernels_[index].kernel;
     if (!kernel.isValid()) return std::nullopt;
-    return ChosenKernel{nullptr, kernel};
+    return Found{nullptr, &kernel};
   }
 
   Registry& registry_ = Registry::process();
@@ -90,6 +97,11 @@ class View {
   // Against C++ libraries that register meanwhile.
   const std::lock_guard<std::mutex> dispatcherGuard_;
 };
+
+void requireRuntimeKey(DispatchKey key) {
+  TORCH_CHECK(!c10::isAliasDispatchKey(key),
+              "Alias keys do not have runtime kernel registrations.");  // torch's own words
+}
 
 }  // namespace
 
@@ -103,7 +115,25 @@ bool seesAnyKernel(InterpreterId slot, const OperatorEntry& entry, DispatchKeySe
 
 std::optional<ChosenKernel> chooseKernel(InterpreterId slot, const OperatorEntry& entry,
                                          DispatchKey key) {
-  return View(slot, entry).choose(key);
+  const View view(slot, entry);
+  const std::optional<Found> found = view.choose(key);
+  if (!found) return std::nullopt;
+  if (found->own) return ChosenKernel{found->own, {}};
+  return ChosenKernel{nullptr, *found->shared};
+}
+
+bool seesComputedKernel(InterpreterId slot, const OperatorEntry& entry, DispatchKey key) {
+  requireRuntimeKey(key);
+  return View(slot, entry).choose(key).has_value();
+}
+
+void withComputedKernel(InterpreterId slot, const OperatorEntry& entry, DispatchKey key,
+                        const std::function<void(const c10::KernelFunction&)>& use) {
+  requireRuntimeKey(key);
+  const View view(slot, entry);
+  const std::optional<Found> found = view.choose(key);
+  TORCH_CHECK(found, "no kernel for ", c10::toString(key), " for ", entry.name_);
+  use(found->own ? found->own->newestOf(slot) : *found->shared);
 }
 
 }  // namespace multipy::bridge

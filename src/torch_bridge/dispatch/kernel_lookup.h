@@ -12,6 +12,7 @@
 
 #include <ATen/core/dispatch/Dispatcher.h>
 
+#include <functional>
 #include <optional>
 
 #include "base/interpreter_id.h"
@@ -36,5 +37,14 @@ struct ChosenKernel {
 /// sees. Nothing where torch would say that there is none.
 std::optional<ChosenKernel> chooseKernel(InterpreterId slot, const c10::impl::OperatorEntry& entry,
                                          c10::DispatchKey key);
+
+/// Would it choose any?
+bool seesComputedKernel(InterpreterId slot, const c10::impl::OperatorEntry& entry,
+                        c10::DispatchKey key);
+/// Calls `use` with it where it is kept, under the registration lock: what that makes of it can ask
+/// to be told of its end. Throws c10::Error if there is none.
+void withComputedKernel(InterpreterId slot, const c10::impl::OperatorEntry& entry,
+                        c10::DispatchKey key,
+                        const std::function<void(const c10::KernelFunction&)>& use);
 
 }  // namespace multipy::bridge

@@ -123,6 +123,13 @@ bool KernelRoute::hasKernelOf(InterpreterId slot) const {
                      [slot](const Registration& r) { return r.slot == slot; });
 }
 
+const KernelFunction& KernelRoute::newestOf(InterpreterId slot) const {
+  const auto newest =
+      std::find_if(registrations_.rbegin(), registrations_.rend(),
+                   [slot](const Registration& registration) { return registration.slot == slot; });
+  return newest->kernel->function;
+}
+
 void KernelRoute::refresh(InterpreterId slot) {
   const InterpreterKernel* newest = nullptr;
   bool onlyFallthrough = true;

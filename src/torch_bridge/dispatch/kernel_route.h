@@ -111,6 +111,8 @@ class KernelRoute {
   /// Is this entry of torch's list of kernels ours?
   bool isInstalledAs(const c10::impl::AnnotatedKernel& kernel) const;
   bool hasKernelOf(InterpreterId slot) const;
+  /// The newest of `slot`, which has one. Under the registration lock.
+  const c10::KernelFunction& newestOf(InterpreterId slot) const;
   std::size_t kernels() const noexcept { return registrations_.size(); }
 
   /// The functor's work.

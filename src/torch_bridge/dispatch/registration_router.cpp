@@ -15,6 +15,7 @@
 #include "torch_bridge/dispatch/kernel_route.h"
 #include "torch_bridge/dispatch/program_kernels.h"
 #include "torch_bridge/dispatch/registry.h"
+#include "torch_bridge/symbols/features/computed_kernels.h"
 #include "torch_bridge/symbols/static_phase.h"
 
 namespace multipy::bridge {
@@ -362,6 +363,20 @@ void addRegistrationRoutes(TorchRoutes& routes) {
   routes.hasAnyKernel = [](InterpreterId slot, const void* entry, std::uint64_t keys) {
     return seesAnyKernel(slot, *static_cast<const c10::impl::OperatorEntry*>(entry),
                          c10::DispatchKeySet(c10::DispatchKeySet::RAW, keys));
+  };
+  routes.hasComputedKernel = [](InterpreterId slot, const void* entry, std::uint16_t key) {
+    return seesComputedKernel(slot, *static_cast<const c10::impl::OperatorEntry*>(entry),
+                              static_cast<DispatchKey>(key));
+  };
+  routes.getComputedKernel = [](InterpreterId slot, void* result, const void* entry,
+                                std::uint16_t key) {
+    const auto& of = *static_cast<const c10::impl::OperatorEntry*>(entry);
+    const auto op = c10::Dispatcher::singleton().findOp(of.operator_name());
+    withComputedKernel(slot, of, static_cast<DispatchKey>(key),
+                       [&](const c10::KernelFunction& kernel) {
+                         feature::makeComputedKernel(result, kernel, *op);
+                       });
+    return result;
   };
   routes.operatorFacts = operatorFacts;
 }

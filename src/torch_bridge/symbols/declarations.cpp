@@ -35,6 +35,7 @@
 #define MULTIPY_DECLARES_HANDLERS
 #endif
 
+#include "torch_bridge/symbols/features/computed_kernels.h"
 #include "torch_bridge/symbols/features/engine_threads.h"
 #include "torch_bridge/symbols/features/interpreter_table.h"
 #include "torch_bridge/symbols/features/nodes.h"
@@ -90,6 +91,12 @@ static_assert(is<bool (c10::impl::OperatorEntry::*)(c10::DispatchKey) const>(
     &c10::impl::OperatorEntry::hasKernelForDispatchKey));
 static_assert(is<bool (c10::impl::OperatorEntry::*)(c10::DispatchKeySet) const>(
     &c10::impl::OperatorEntry::hasKernelForAnyDispatchKey));
+static_assert(is<bool (c10::impl::OperatorEntry::*)(c10::DispatchKey) const>(
+    &c10::impl::OperatorEntry::hasComputedKernelForDispatchKey));
+#if MULTIPY_TORCH_COMPUTED_KERNELS
+static_assert(is<c10::SafeKernelFunction (c10::impl::OperatorEntry::*)(c10::DispatchKey) const>(
+    &c10::impl::OperatorEntry::getComputedKernelForDispatchKey));
+#endif
 static_assert(is<bool (*)(c10::impl::PyInterpreter*)>(
     &at::impl::PythonOpRegistrationTrampoline::registerInterpreter));
 static_assert(is<void (*)(const c10::impl::PyInterpreter*)>(&c10::impl::GPUTrace::set_trace));
