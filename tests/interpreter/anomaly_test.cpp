@@ -176,6 +176,15 @@ TEST_F(Anomaly, OfCppStaysInCpp) {
   gradientOfCpp();
 }
 
+TEST_F(Anomaly, OfCppThatEndsMeanwhileHasEnded) {
+  AnomalyMode::set_enabled(true, true);
+  call(0, "switch", {true});
+  AnomalyMode::set_enabled(false, true);
+  call(0, "switch", {false});
+  EXPECT_FALSE(AnomalyMode::is_enabled());
+  gradientOfCpp();
+}
+
 TEST(AnomalyAtTheEnd, GoesWithItsInterpreter) {
   {
     InterpreterManager manager(1);

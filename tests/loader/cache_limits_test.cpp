@@ -48,7 +48,9 @@ void setLastUse(const std::filesystem::path& file, seconds ago) {
 seconds sinceLastUse(const std::filesystem::path& file) {
   struct stat status;
   EXPECT_EQ(::stat(file.c_str(), &status), 0);
-  return seconds(::time(nullptr) - status.st_mtim.tv_sec);
+  // (Not time(): its clock is some milliseconds behind.)
+  const auto now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+  return seconds(now - status.st_mtim.tv_sec);
 }
 
 /// Runs `body` in a child process, which `ends` tells to end.

@@ -49,6 +49,8 @@ class Modes {
     if (before == Mode::Off) {
       checksOutside_ = AnomalyMode::should_check_nan();
       outside_ = modeOf(AnomalyMode::is_enabled(), checksOutside_);
+    } else if (!AnomalyMode::is_enabled()) {
+      outside_ = Mode::Off;  // C++ code, or the program's own Python, has switched it off meanwhile
     }
     modes_[slot] = mode;
     const Mode now = highest();
