@@ -277,6 +277,28 @@ std::string whereCrashed(const ChildRun& run) {
   return {};
 }
 
+/// Whether an exception has ended the process in a function of torch's that Python has called: from
+/// where it was thrown out to CPython's call the stack has frames of torch and of C++'s library
+/// only.
+bool endedInTorch(const ChildRun& run) {
+  if (run.text.find("std::terminate: std::bad_alloc") == run.text.npos) return false;
+  std::istringstream lines(run.text.substr(run.text.find("crashed:\n")));
+  std::string line, outside;
+  bool wasThrown = false, isInTorch = false;
+  while (std::getline(lines, line)) {
+    wasThrown = wasThrown || line.find("(__cxa_throw+") != line.npos;
+    if (!wasThrown || line.find("/libstdc++.so") != line.npos) continue;
+    const bool isTorchs = line.find("/libtorch_") != line.npos || line.find("/libc10") != line.npos;
+    if (!isTorchs) break;
+    isInTorch = true;
+  }
+  // A static function of CPython's, which one of its API has called.
+  return isInTorch && line.find("/libinterpreter.so(+") != line.npos &&
+         std::getline(lines, outside) &&
+         (outside.find("/libinterpreter.so(Pz") != outside.npos ||
+          outside.find("/libinterpreter.so(_Pz") != outside.npos);
+}
+
 std::optional<std::string> whoseCrash(const ChildRun& run) {
   constexpr int kEndedByLdSo = 127;
   const bool exited = WIFEXITED(run.status);
@@ -284,6 +306,8 @@ std::optional<std::string> whoseCrash(const ChildRun& run) {
   if (exited && !left && WEXITSTATUS(run.status) != kEndedByLdSo) return std::nullopt;
   for (const NotOurs& each : kNotOurs)
     if (each.isCrash != left && run.text.find(each.inText) != run.text.npos) return each.what;
+  if (WIFSIGNALED(run.status) && endedInTorch(run))
+    return "std::bad_alloc in a function of torch's that lets none out";
   // A fault in torch's own code; what it throws is looked at below. (A shared_ptr that cannot be
   // made deletes what it was to hold; pybind11, whose holder it was to be, deletes it once more.)
   const bool isFault = WIFSIGNALED(run.status) && WTERMSIG(run.status) == SIGSEGV;
