@@ -342,7 +342,7 @@ PyObject* start(PyObject* self, PyObject* arguments) {
   new (&reinterpret_cast<Call*>(made)->stop) std::stop_source();
   auto owned = Reference::take(made);
   request.options.stop = reinterpret_cast<Call*>(made)->stop.get_token();
-  auto then = std::make_shared<Then>(Reference::borrow(callback), request.parcel, state);
+  const std::shared_ptr<Then> then(new Then{Reference::borrow(callback), request.parcel, state});
   if (outside([&] {
         state->model.callThen(
             std::move(request.values),
