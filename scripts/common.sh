@@ -150,6 +150,14 @@ make_pair() {  # make_pair <folder> <torch>-<python>
   fi
 }
 
+site_packages() { "$1" -c 'import sysconfig; print(sysconfig.get_path("purelib"))'; }
+
+# An environment of its own, which has the packages of `python` too.
+make_environment_above() {  # make_environment_above <folder>
+  [[ -x $1/bin/python ]] || "$python" -m venv "$1"
+  site_packages "$python" >"$(site_packages "$1/bin/python")/other.pth"
+}
+
 # A file that includes torch's headers takes its compiler more than 1 GB.
 compile_jobs() {
   if [[ -n ${MULTIPY_JOBS:-} ]]; then
