@@ -202,23 +202,27 @@ struct Request {
   std::shared_ptr<Parcel> parcel;  // null if they cross as they are
   CallOptions options;
 
-  enum class Opened { Yes, NotDirect, Failed };  // Failed: with a Python exception
-  Opened open(PyObject* request, PyObject* seconds) {
-    if (!deadlineOf(seconds, options)) return Opened::Failed;
+  /// False: `instead` is what the caller is to return, NotImplemented or null with a Python
+  /// exception.
+  bool open(PyObject* request, PyObject* seconds, PyObject*& instead) {
+    instead = nullptr;
+    if (!deadlineOf(seconds, options)) return false;
     if (!PyTuple_CheckExact(request)) {
       parcel = std::make_shared<Parcel>();
-      if (!parcel->open(request)) return Opened::Failed;
+      if (!parcel->open(request)) return false;
       values.emplace_back(kPickled);
       parcel->addTo(values);
-      return Opened::Yes;
+      return true;
     }
     const Py_ssize_t size = PyTuple_GET_SIZE(request);
     values.reserve(static_cast<std::size_t>(size) + 1);
     values.emplace_back(kDirect);
     for (Py_ssize_t i = 0; i < size; ++i)
-      if (!directValue(PyTuple_GET_ITEM(request, i), values.emplace_back()))
-        return Opened::NotDirect;
-    return Opened::Yes;
+      if (!directValue(PyTuple_GET_ITEM(request, i), values.emplace_back())) {
+        instead = Py_NewRef(Py_NotImplemented);
+        return false;
+      }
+    return true;
   }
 };
 
@@ -239,14 +243,8 @@ PyObject* call(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
   const auto state = stateOf(self);
   if (!state) return nullptr;
   Request request;
-  switch (request.open(arguments[0], arguments[1])) {
-    case Request::Opened::NotDirect:
-      Py_RETURN_NOTIMPLEMENTED;
-    case Request::Opened::Failed:
-      return nullptr;
-    case Request::Opened::Yes:
-      break;
-  }
+  PyObject* instead = nullptr;
+  if (!request.open(arguments[0], arguments[1], instead)) return instead;
   Answer answer;
   if (!outside([&] { answer = callThere(state->model, request.values, request.options, state); }))
     return nullptr;
@@ -329,14 +327,8 @@ PyObject* start(PyObject* self, PyObject* arguments) {
   const auto state = stateOf(self);
   if (!state) return nullptr;
   Request request;
-  switch (request.open(given, seconds)) {
-    case Request::Opened::NotDirect:
-      Py_RETURN_NOTIMPLEMENTED;
-    case Request::Opened::Failed:
-      return nullptr;
-    case Request::Opened::Yes:
-      break;
-  }
+  PyObject* instead = nullptr;
+  if (!request.open(given, seconds, instead)) return instead;
   PyObject* const made = callType->tp_alloc(callType, 0);
   if (!made) return nullptr;
   new (&reinterpret_cast<Call*>(made)->stop) std::stop_source();

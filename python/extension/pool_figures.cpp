@@ -6,27 +6,12 @@
 #include <string>
 
 #include "interpreter/common/reference.h"
+#include "runtime/pool/figure_names.h"
 
 namespace multipy::host {
 namespace {
 
 using namespace multipy::runtime;
-
-// The index is the ReplacementReason.
-constexpr std::array<const char*, kReplacementReasons> kReasons{
-    "by_hand", "calls", "age", "heap", "interrupted", "condemned", "broken"};
-
-const char* nameOf(InterpreterState state) {
-  switch (state) {
-    case InterpreterState::Serving:
-      return "serving";
-    case InterpreterState::Leaving:
-      return "leaving";
-    case InterpreterState::Condemned:
-      return "condemned";
-  }
-  return "";
-}
 
 double seconds(std::chrono::nanoseconds time) {
   return std::chrono::duration<double>(time).count();
@@ -57,7 +42,7 @@ class Dict {
 PyObject* dictOf(const std::array<std::uint64_t, kReplacementReasons>& byReason) {
   Dict dict;
   for (std::size_t i = 0; i < byReason.size(); ++i)
-    dict.set(kReasons[i], static_cast<unsigned long long>(byReason[i]));
+    dict.set(kReplacementNames[i], static_cast<unsigned long long>(byReason[i]));
   return dict.release();
 }
 

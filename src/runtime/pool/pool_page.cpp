@@ -4,6 +4,8 @@
 #include <cstdio>
 #include <map>
 
+#include "runtime/pool/figure_names.h"
+
 namespace multipy::runtime {
 namespace {
 
@@ -51,18 +53,6 @@ std::string quantiles(const DurationHistogram& histogram) {
     return bound ? "<" + time(*bound) : ">" + time(DurationHistogram::kBounds.back());
   };
   return "p50 " + text(0.5) + ", p99 " + text(0.99);
-}
-
-const char* name(InterpreterState state) {
-  switch (state) {
-    case InterpreterState::Serving:
-      return "serving";
-    case InterpreterState::Leaving:
-      return "leaving";
-    case InterpreterState::Condemned:
-      return "condemned";
-  }
-  return "";
 }
 
 std::uint64_t sum(const std::map<std::string, std::uint64_t>& byType) {
@@ -143,7 +133,7 @@ std::string row(const InterpreterStats& each, const InterpreterStats* before, co
   }
   if (!each.whyBroken.empty()) does = "BROKEN: " + each.whyBroken;
   std::ranges::replace(does, '\n', ' ');
-  return formatted("%11d  %-9s  %7s  %9s  %7llu  %8s  ", each.interpreter, name(each.state),
+  return formatted("%11d  %-9s  %7s  %9s  %7llu  %8s  ", each.interpreter, nameOf(each.state),
                    time(Seconds(each.age).count()).c_str(),
                    rates.of(each.calls, before ? before->calls : 0).c_str(),
                    static_cast<unsigned long long>(sum(each.errors)),

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "multipy/runtime/pool_stats.h"
+#include "runtime/pool/figure_names.h"
 
 namespace multipy::runtime {
 namespace {
@@ -65,13 +66,10 @@ std::string interpreterLabel(const InterpreterStats& stats) {
 
 void addInterpreters(Page& page, const PoolStats& stats) {
   page.metric("interpreters", "gauge", "Interpreters of the pool.");
-  constexpr std::pair<InterpreterState, const char*> kStates[] = {
-      {InterpreterState::Serving, "serving"},
-      {InterpreterState::Leaving, "leaving"},
-      {InterpreterState::Condemned, "condemned"}};
-  for (const auto& [state, name] : kStates) {
-    const auto isIn = [of = state](const InterpreterStats& each) { return each.state == of; };
-    page.sample(std::string("state=\"") + name + "\"",
+  for (const auto state :
+       {InterpreterState::Serving, InterpreterState::Leaving, InterpreterState::Condemned}) {
+    const auto isIn = [state](const InterpreterStats& each) { return each.state == state; };
+    page.sample(std::string("state=\"") + nameOf(state) + "\"",
                 static_cast<double>(std::ranges::count_if(stats.interpreters, isIn)));
   }
   page.metric("heap_bytes", "gauge", "CPython's memory in an interpreter.");
@@ -112,11 +110,9 @@ void addInterpreters(Page& page, const PoolStats& stats) {
 }
 
 void addReplacements(Page& page, const PoolStats& stats) {
-  constexpr const char* kReasons[kReplacementReasons] = {
-      "by_hand", "calls", "age", "heap", "interrupted", "condemned", "broken"};
   page.metric("replacements_total", "counter", "Interpreters that have been replaced.");
   for (std::size_t i = 0; i < kReplacementReasons; ++i)
-    page.sample(std::string("reason=\"") + kReasons[i] + "\"",
+    page.sample(std::string("reason=\"") + kReplacementNames[i] + "\"",
                 static_cast<double>(stats.replacements[i]));
   page.metric("failed_replacements_total", "counter",
               "Interpreters that could not be started or warmed up.");
