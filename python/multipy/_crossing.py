@@ -1,9 +1,10 @@
 """How objects cross between the program's Python and a worker's.
 
 Both sides have this module, under the name _multipy_crossing: an installed package `multipy` is not
-what the name means in a worker. What runs there is in _inside.py and _loop.py. Objects go as pickles. What has much memory goes beside them, by
-reference: buffers (numpy's arrays, pickle.PickleBuffer) and plain torch tensors. The memory
-is one on both sides, so that what one side writes the other sees, and read-only stays read-only.
+what the name means in a worker. What runs there is in _inside.py and _loop.py. Objects go as
+pickles. What has much memory goes beside them, by reference: buffers (numpy's arrays,
+pickle.PickleBuffer) and plain torch tensors. The memory is one on both sides, so that what one side
+writes the other sees, and read-only stays read-only.
 """
 
 import copyreg

@@ -23,11 +23,10 @@ _executor = None  # kept for the next call: interpreters take a while to start
 def _executor_of(workers):
     global _executor
     with _lock:
-        if _executor is not None and _executor.pid != os.getpid():
-            _executor = None  # the parent's
-        if _executor is None or _executor.is_shut_down or _executor.max_workers < workers:
-            if _executor is not None:
-                _executor.shutdown(wait=False)
+        if _executor is not None and not _executor.serves(workers):
+            _executor.shutdown_here()
+            _executor = None
+        if _executor is None:
             _executor = _Executor(workers, initializer=inside.register_joblib)
         return _executor
 
@@ -36,17 +35,15 @@ class _Executor(InterpreterPoolExecutor):
     # As joblib does with processes: small arrays are copied, large ones are there to be read.
     _crossing = {"copy_below": 1 << 20, "read_only": True}
 
-    @property
-    def max_workers(self):
-        return self._max_workers
+    def _is_the_parents(self):
+        return self._pid != os.getpid()
 
-    @property
-    def is_shut_down(self):
-        return self._shutdown
+    def serves(self, workers):
+        return not self._is_the_parents() and not self._shutdown and self._max_workers >= workers
 
-    @property
-    def pid(self):
-        return self._pid
+    def shutdown_here(self):
+        if not self._is_the_parents():
+            self.shutdown(wait=False)
 
 
 class MultipyBackend(AutoBatchingMixin, ParallelBackendBase):
