@@ -4,7 +4,12 @@
 //
 // A load of Python loops keeps all of the pool's interpreters busy meanwhile, with more threads
 // than there are interpreters. Prints a table in Markdown.
-#include <multipy/runtime/deploy.h>
+#include <ATen/core/ivalue.h>
+#include <multipy/runtime/Exception.h>
+#include <multipy/runtime/call_options.h>
+#include <multipy/runtime/interpreter_manager.h>
+#include <multipy/runtime/interpreter_session.h>
+#include <multipy/runtime/replicated_obj.h>
 
 #include <algorithm>
 #include <atomic>

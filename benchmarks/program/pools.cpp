@@ -1,6 +1,10 @@
 #include "pools.h"
 
-#include <multipy/runtime/deploy.h>
+#include <multipy/runtime/interpreter_manager.h>
+#include <multipy/runtime/interpreter_options.h>
+#include <multipy/runtime/noop_environment.h>
+#include <multipy/runtime/package.h>
+#include <multipy/runtime/replicated_obj.h>
 
 #include <functional>
 #include <stdexcept>

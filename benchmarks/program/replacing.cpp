@@ -8,7 +8,8 @@
 // and called the model. Prints tables in Markdown.
 #include <ATen/Functions.h>
 #include <ATen/Parallel.h>
-#include <multipy/runtime/deploy.h>
+#include <multipy/runtime/interpreter_manager.h>
+#include <multipy/runtime/replicated_obj.h>
 
 #include <algorithm>
 #include <atomic>

@@ -11,7 +11,8 @@
 #pragma once
 
 #include <Python.h>
-#include <multipy/runtime/deploy.h>
+#include <multipy/runtime/interpreter_session.h>
+#include <multipy/runtime/obj.h>
 
 #include <atomic>
 #include <cstdint>

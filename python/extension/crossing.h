@@ -13,8 +13,13 @@
 // Threads: with the program's GIL, unless they say otherwise.
 #pragma once
 
+#include <ATen/core/ivalue.h>
 #include <Python.h>
-#include <multipy/runtime/deploy.h>
+#include <multipy/runtime/Exception.h>
+#include <multipy/runtime/call_options.h>
+#include <multipy/runtime/call_outcome.h>
+#include <multipy/runtime/interpreter_manager.h>
+#include <multipy/runtime/replicated_obj.h>
 
 #include <exception>
 #include <memory>

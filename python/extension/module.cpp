@@ -1,6 +1,6 @@
 // multipy._host: interpreters in an ordinary Python process. Private to the package `multipy`.
 #include <Python.h>
-#include <multipy/runtime/deploy.h>
+#include <multipy/runtime/interpreter_manager.h>
 
 #include <exception>
 

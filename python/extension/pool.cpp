@@ -8,7 +8,13 @@
 // The Python exceptions of a call are crossing.h's; what the model itself raises is in the answer.
 #include "pool.h"
 
-#include <multipy/runtime/deploy.h>
+#include <multipy/runtime/call_options.h>
+#include <multipy/runtime/call_outcome.h>
+#include <multipy/runtime/interpreter_manager.h>
+#include <multipy/runtime/interpreter_session.h>
+#include <multipy/runtime/pool_options.h>
+#include <multipy/runtime/python_environment.h>
+#include <multipy/runtime/replicated_obj.h>
 
 #include <chrono>
 #include <memory>

@@ -2,7 +2,12 @@
 // _multipy_inside.run (crossing.h).
 #include "worker.h"
 
-#include <multipy/runtime/deploy.h>
+#include <multipy/runtime/call_options.h>
+#include <multipy/runtime/interpreter_manager.h>
+#include <multipy/runtime/interpreter_options.h>
+#include <multipy/runtime/interpreter_session.h>
+#include <multipy/runtime/python_environment.h>
+#include <multipy/runtime/replicated_obj.h>
 
 #include <mutex>
 #include <new>

@@ -13,7 +13,11 @@
 //
 // Exit status: 0 if every report was made, 1 if one was not, 2 for wrong usage.
 // tests/conformance/runner.py is the other side of this.
-#include <multipy/runtime/deploy.h>
+#include <ATen/core/ivalue.h>
+#include <multipy/runtime/interpreter_manager.h>
+#include <multipy/runtime/interpreter_options.h>
+#include <multipy/runtime/interpreter_session.h>
+#include <multipy/runtime/noop_environment.h>
 
 #include <algorithm>
 #include <barrier>

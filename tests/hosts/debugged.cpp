@@ -1,6 +1,6 @@
 // A program to be run under a debugger: it imports an extension module, which is
 // a private copy, in two interpreters.
-#include <multipy/runtime/deploy.h>
+#include <multipy/runtime/interpreter_manager.h>
 
 int main() {
   multipy::runtime::InterpreterManager manager(2);

@@ -2,7 +2,8 @@
 // pybind11: all of CPython's names are in the global scope, where glibc looks
 // first. Private interpreters must use their own all the same.
 #include <gtest/gtest.h>
-#include <multipy/runtime/deploy.h>
+#include <multipy/runtime/interpreter.h>
+#include <multipy/runtime/interpreter_manager.h>
 #include <pybind11/embed.h>
 
 #include <ATen/ATen.h>

@@ -1,6 +1,8 @@
 // A shared library with multipy inside, as a Python process or a C program loads it.
 #include <ATen/ATen.h>
-#include <multipy/runtime/deploy.h>
+#include <multipy/runtime/Exception.h>
+#include <multipy/runtime/interpreter_manager.h>
+#include <multipy/runtime/obj.h>
 
 #include <cstring>
 #include <thread>

@@ -1,6 +1,6 @@
 // A program to be run under a profiler: in two interpreters it spends its time in
 // CPython, in an extension module, and in libtorch_python, all private.
-#include <multipy/runtime/deploy.h>
+#include <multipy/runtime/interpreter_manager.h>
 
 int main() {
   multipy::runtime::InterpreterManager manager(2);

@@ -2,7 +2,7 @@
 // as in plain Python, and in no other and not in C++.
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
-#include <multipy/runtime/deploy.h>
+#include <multipy/runtime/interpreter_manager.h>
 #include <torch/csrc/autograd/anomaly_mode.h>
 
 #include <barrier>

@@ -1,7 +1,8 @@
 // What exec(), eval() and compile() make of a text that another interpreter has compiled
 // before: the same as CPython's compiler makes of it, with all that goes with compiling.
 #include <gtest/gtest.h>
-#include <multipy/runtime/deploy.h>
+#include <multipy/runtime/interpreter_manager.h>
+#include <multipy/runtime/obj.h>
 
 #include <string>
 #include <vector>

@@ -2,7 +2,11 @@
 // which torch has one set per process, belong to each interpreter.
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
-#include <multipy/runtime/deploy.h>
+#include <multipy/runtime/Exception.h>
+#include <multipy/runtime/interpreter.h>
+#include <multipy/runtime/interpreter_manager.h>
+#include <multipy/runtime/interpreter_session.h>
+#include <multipy/runtime/obj.h>
 #include <torch/csrc/autograd/autograd.h>
 
 #include <atomic>

@@ -2,7 +2,10 @@
 // these things waited for it, the test would never end.
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
-#include <multipy/runtime/deploy.h>
+#include <multipy/runtime/Exception.h>
+#include <multipy/runtime/interpreter_manager.h>
+#include <multipy/runtime/obj.h>
+#include <multipy/runtime/replicated_obj.h>
 #include <torch/csrc/jit/api/module.h>
 #include <unistd.h>
 

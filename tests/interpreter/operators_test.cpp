@@ -2,7 +2,8 @@
 // several interpreters, and again after those have gone.
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
-#include <multipy/runtime/deploy.h>
+#include <multipy/runtime/interpreter.h>
+#include <multipy/runtime/interpreter_manager.h>
 
 namespace multipy::runtime {
 namespace {

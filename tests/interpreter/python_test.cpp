@@ -1,6 +1,13 @@
 // An interpreter without torch: what plain Python programs expect of it.
+#include <ATen/ATen.h>
 #include <gtest/gtest.h>
-#include <multipy/runtime/deploy.h>
+#include <multipy/runtime/Exception.h>
+#include <multipy/runtime/interpreter.h>
+#include <multipy/runtime/interpreter_manager.h>
+#include <multipy/runtime/interpreter_options.h>
+#include <multipy/runtime/interpreter_session.h>
+#include <multipy/runtime/noop_environment.h>
+#include <multipy/runtime/obj.h>
 #include <unistd.h>
 
 #include <array>

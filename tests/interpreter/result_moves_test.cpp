@@ -3,7 +3,10 @@
 // call returns").
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
-#include <multipy/runtime/deploy.h>
+#include <multipy/runtime/Exception.h>
+#include <multipy/runtime/interpreter_manager.h>
+#include <multipy/runtime/obj.h>
+#include <multipy/runtime/replicated_obj.h>
 
 #include <algorithm>
 #include <map>

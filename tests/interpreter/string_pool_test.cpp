@@ -2,8 +2,9 @@
 // such a str is compared with plain Python in tests/conformance/programs/python.
 #include "process/string_pool.h"
 
+#include <ATen/ATen.h>
 #include <gtest/gtest.h>
-#include <multipy/runtime/deploy.h>
+#include <multipy/runtime/interpreter_manager.h>
 
 #include <filesystem>
 #include <optional>

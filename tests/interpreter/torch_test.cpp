@@ -1,7 +1,9 @@
 // torch in several interpreters at once over one libtorch_cpu.
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
-#include <multipy/runtime/deploy.h>
+#include <multipy/runtime/Exception.h>
+#include <multipy/runtime/interpreter_manager.h>
+#include <multipy/runtime/obj.h>
 
 #include <thread>
 

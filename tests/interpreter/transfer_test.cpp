@@ -1,7 +1,10 @@
 // What docs/tensors.md says of tensors that cross, seen from Python.
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
-#include <multipy/runtime/deploy.h>
+#include <multipy/runtime/Exception.h>
+#include <multipy/runtime/interpreter_manager.h>
+#include <multipy/runtime/interpreter_session.h>
+#include <multipy/runtime/obj.h>
 
 namespace multipy::runtime {
 namespace {

@@ -1,7 +1,11 @@
 // Every IValue kind that has a Python form, there and back, checked by Python
 // itself: the module below says what type and value it was given.
 #include <gtest/gtest.h>
-#include <multipy/runtime/deploy.h>
+#include <multipy/runtime/Exception.h>
+#include <multipy/runtime/interpreter.h>
+#include <multipy/runtime/interpreter_manager.h>
+#include <multipy/runtime/interpreter_session.h>
+#include <multipy/runtime/obj.h>
 #include <torch/csrc/jit/api/module.h>
 #include <torch/csrc/jit/serialization/import.h>
 #include <chrono>

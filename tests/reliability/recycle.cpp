@@ -15,7 +15,9 @@
 #include <ATen/ATen.h>
 #include <link.h>
 #include <malloc.h>
-#include <multipy/runtime/deploy.h>
+#include <multipy/runtime/interpreter_manager.h>
+#include <multipy/runtime/package.h>
+#include <multipy/runtime/replicated_obj.h>
 #include <pthread.h>
 #include <torch/version.h>
 #include <unistd.h>

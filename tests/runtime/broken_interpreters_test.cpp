@@ -1,7 +1,11 @@
 // Interpreters in which the import of torch has failed half-way.
 #include <ATen/Functions.h>
 #include <gtest/gtest.h>
-#include <multipy/runtime/deploy.h>
+#include <multipy/runtime/Exception.h>
+#include <multipy/runtime/interpreter.h>
+#include <multipy/runtime/interpreter_manager.h>
+#include <multipy/runtime/interpreter_session.h>
+#include <multipy/runtime/replicated_obj.h>
 
 #include <string>
 #include <vector>

@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "multipy/runtime/deploy.h"
+#include "multipy/runtime/interpreter_manager.h"
 
 namespace multipy::runtime {
 namespace {

@@ -1,6 +1,7 @@
 // Threads of one interpreter that import parts of one package at once.
+#include <ATen/ATen.h>
 #include <gtest/gtest.h>
-#include <multipy/runtime/deploy.h>
+#include <multipy/runtime/interpreter_manager.h>
 
 #include <string>
 

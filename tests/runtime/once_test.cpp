@@ -1,6 +1,6 @@
 // What extensions initialise once, with Python code that imports.
 #include <gtest/gtest.h>
-#include <multipy/runtime/deploy.h>
+#include <multipy/runtime/interpreter_manager.h>
 
 #include <string>
 

@@ -3,7 +3,8 @@
 #include <ATen/Functions.h>
 #include <ATen/Parallel.h>
 #include <gtest/gtest.h>
-#include <multipy/runtime/deploy.h>
+#include <multipy/runtime/interpreter_manager.h>
+#include <multipy/runtime/replicated_obj.h>
 
 #include <unistd.h>
 #include <atomic>

@@ -11,7 +11,8 @@
 // they are named.
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
-#include <multipy/runtime/deploy.h>
+#include <multipy/runtime/interpreter_manager.h>
+#include <multipy/runtime/package.h>
 
 #include <algorithm>
 #include <atomic>

@@ -1,7 +1,9 @@
 // Calls that wait for a busy interpreter while other things happen: they go on with
 // another manager, the manager goes away, its limit changes, cheap calls pass expensive ones.
 #include <gtest/gtest.h>
-#include <multipy/runtime/deploy.h>
+#include <multipy/runtime/Exception.h>
+#include <multipy/runtime/interpreter_manager.h>
+#include <multipy/runtime/replicated_obj.h>
 
 #include <atomic>
 #include <memory>

@@ -1,7 +1,9 @@
 // Sessions of many interpreters held by many threads, crosswise; Objs that die on
 // other threads; exceptions everywhere. Nothing may deadlock, mix up or leak.
 #include <gtest/gtest.h>
-#include <multipy/runtime/deploy.h>
+#include <multipy/runtime/Exception.h>
+#include <multipy/runtime/interpreter_manager.h>
+#include <multipy/runtime/obj.h>
 
 #include <atomic>
 #include <mutex>

@@ -4,7 +4,9 @@
 #include <ATen/Functions.h>
 #include <ATen/Parallel.h>
 #include <gtest/gtest.h>
-#include <multipy/runtime/deploy.h>
+#include <multipy/runtime/interpreter_manager.h>
+#include <multipy/runtime/interpreter_session.h>
+#include <multipy/runtime/obj.h>
 
 #include <atomic>
 #include <random>
