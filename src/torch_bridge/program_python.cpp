@@ -3,12 +3,14 @@
 #include <dlfcn.h>
 #include <link.h>
 
+#include <functional>
 #include <mutex>
 #include <string>
 #include <string_view>
 
 #include "base/interpreter_id.h"
 #include "elf/shared_object.h"
+#include "loader/loaded_objects.h"
 #include "multipy/runtime/Exception.h"
 #include "multipy_build_config.h"
 #include "process/ownership.h"
@@ -47,12 +49,6 @@ fs::path libtorchPython() {
   return fs::exists(beside, error) ? beside : fs::path();
 }
 
-// The file that an address was loaded from is told by its beginning.
-const void* beginOf(const void* address) {
-  Dl_info info;
-  return ::dladdr(address, &info) != 0 ? info.dli_fbase : nullptr;
-}
-
 void* load(const fs::path& library) {
   if (void* const handle = ::dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL)) return handle;
   const char* const why = ::dlerror();
@@ -65,8 +61,14 @@ void* load(const fs::path& library) {
 void adoptOperatorsOf(void* handle) {
   link_map* map = nullptr;
   if (::dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0) return;
-  const void* const begin = beginOf(map->l_ld);
-  adoptOperators([begin](const void* function) { return beginOf(function) == begin; });
+  // (dladdr() would look for the name of each of its thousands of functions.)
+  const auto ranges = loader::memoryRanges({map->l_name});
+  const auto range = ranges.find(map->l_name);
+  if (range == ranges.end()) return;
+  const auto [begin, end] = range->second;
+  adoptOperators([begin, end](const void* function) {
+    return std::less_equal<>()(begin, function) && std::less<>()(function, end);
+  });
 }
 
 // The name that the dynamic linker knows the program's library by.
