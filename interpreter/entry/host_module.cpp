@@ -141,6 +141,11 @@ PyObject* putOff(PyObject*, PyObject*) {
   Py_RETURN_NONE;
 }
 
+PyObject* keepForEver(PyObject*, PyObject* object) {
+  Py_INCREF(object);
+  Py_RETURN_NONE;
+}
+
 PyObject* allow(PyObject*, PyObject*) {
   allowInterrupts();
   Py_RETURN_NONE;
@@ -179,6 +184,7 @@ PyMethodDef methods[] = {
     {"program_memory", newProgramMemory, METH_VARARGS, "An object with a buffer of the program's."},
     {"buffer_facts", bufferFacts, METH_O, "Address, size, and whether it is read-only."},
     {"call_program", callProgram, METH_VARARGS, "Calls a function of the program's with a number."},
+    {"keep_for_ever", keepForEver, METH_O, "This object is not destroyed, also when Python ends."},
     {"module_source", orMemoryError<moduleSource>, METH_O,
      "Source registered for a module name, or None."},
     {"has_modules_below", orMemoryError<hasModulesBelow>, METH_O,

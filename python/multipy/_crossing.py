@@ -25,12 +25,14 @@ class Pickle:
     """An object on its way: the pickle, and what lies beside it.
 
     copy_below: buffers of fewer bytes are copied, and tensors with storages of fewer. read_only: whether the
-    other buffers are, on the other side.
+    other buffers are, on the other side. sharing: a _sharing.Sharing.
     """
 
     __slots__ = ("data", "buffers", "tensors", "_copy_below", "_read_only")
 
-    def __init__(self, value, by_value=None, copy_below=0, read_only=False):
+    def __init__(self, value, by_value=None, copy_below=0, read_only=False, sharing=None):
+        if sharing:
+            sharing.begin()
         self.buffers, self.tensors = [], []
         self._copy_below, self._read_only = copy_below, read_only
         stream = io.BytesIO()
@@ -39,7 +41,7 @@ class Pickle:
         table = getattr(kind, "dispatch_table", None)
         if not hasattr(table, "keys"):
             table = copyreg.dispatch_table
-        reducers = _Reducers(table, torch if hasattr(torch, "Tensor") else None, self.tensors, copy_below)
+        reducers = _Reducers(table, torch if hasattr(torch, "Tensor") else None, self.tensors, copy_below, sharing)
         if by_value:  # which has a table of its class, and looks at it when it is initialised
             pickler = kind.__new__(kind)
             pickler.__dict__["dispatch_table"] = reducers
@@ -67,14 +69,17 @@ COPY_ALL = {"copy_below": float("inf")}
 class _Reducers(dict):
     """A dispatch table in which plain tensors are left beside the pickle, and views of memory cross."""
 
-    def __init__(self, table, torch, tensors, copy_below):
+    def __init__(self, table, torch, tensors, copy_below, sharing):
         super().__init__()
         self._table, self._torch, self._tensors, self._copy_below = table, torch, tensors, copy_below
+        self._sharing = sharing
         if torch:
             self[torch.Tensor] = self._reduce
         self[memoryview] = _reduce_view
 
     def __missing__(self, key):
+        if self._sharing and (reducer := self._sharing.reducer(key)):
+            return reducer
         return self._table[key]
 
     def _reduce(self, tensor):

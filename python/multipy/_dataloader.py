@@ -13,7 +13,7 @@ import threading
 import weakref
 
 from multipy._executor import pickled, pickled_by_reference
-from multipy._workers import Worker, loop, refuse_in_worker, require_host
+from multipy._workers import Worker, loop, refuse_in_worker, require_host, sharing
 
 _alive = weakref.WeakSet()
 
@@ -39,6 +39,7 @@ class _Worker:
             given.pop(each) for each in ("index_queue", "data_queue", "done_event")
         )
         self._call = (loop.begin, (target, given), {})
+        self._sharing = sharing.Sharing()
         self._ending = False
         self._worker = None
         # No daemon: the end of the program waits for it, and ends it (_end_all).
@@ -46,13 +47,18 @@ class _Worker:
 
     def start(self):
         # (In __main__ may be any part of the dataset.)
-        self._call = pickled_by_reference(self._call)
+        with self._sharing:
+            self._call = pickled_by_reference(self._call, sharing=self._sharing)
         _alive.add(self)
         self._thread.start()
 
     def _run(self):
         try:
-            worker = self._worker = Worker()
+            try:
+                worker = self._worker = Worker()
+            except BaseException:
+                self._sharing.give_up()
+                raise
             try:
                 worker.run(self._call)
                 self._call = None

@@ -24,11 +24,12 @@ def _load(name):
 crossing = _load("crossing")
 inside = _load("inside")
 loop = _load("loop")
+sharing = _load("sharing")
 
 
 def sources():
     """(name, source) of the modules that interpreters have of us; last the one that the extension calls."""
-    return [(f"_multipy_{name}", (_FOLDER / f"_{name}.py").read_text("utf-8")) for name in ("crossing", "loop", "inside")]
+    return [(f"_multipy_{name}", (_FOLDER / f"_{name}.py").read_text("utf-8")) for name in ("crossing", "loop", "sharing", "inside")]
 
 
 def refuse_in_worker():

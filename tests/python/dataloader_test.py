@@ -1,5 +1,6 @@
 """torch's DataLoader with interpreters as its workers, beside its own processes."""
 
+import multiprocessing
 import os
 import pathlib
 import random
@@ -67,6 +68,28 @@ def initialized(worker):
     get_worker_info().dataset.offset = 100 * (worker + 1)
 
 
+class Counting(Dataset):
+    """What workers have in common: a value with its lock, a barrier, an array, a queue."""
+
+    def __init__(self, method):
+        context = multiprocessing.get_context(method)
+        self.count, self.seen = context.Value("i", 0), context.Array("d", 8)
+        self.queue, self.event, self.barrier = context.Queue(), context.Event(), context.Barrier(2)
+
+    def __len__(self):
+        return 8
+
+    def __getitem__(self, index):
+        self.barrier.wait(60)
+        with self.count.get_lock():
+            self.count.value += 1
+            if self.count.value == 8:
+                self.event.set()
+        self.seen[index] = index / 2
+        self.queue.put(index)
+        return index
+
+
 class Initialized(Numbers):
     def __getitem__(self, index):
         return self.offset + index
@@ -113,6 +136,30 @@ class Workers(unittest.TestCase):
         parts = loader(Parts(), batch_size=2, persistent_workers=True)
         for _ in range(3):
             self.assertEqual(sorted(torch.cat(list(parts)).tolist()), list(range(15)))
+
+    def test_locks_and_values_of_multiprocessing_are_shared(self):
+        for method in "fork", "spawn":
+            with self.subTest(method):
+                counting = Counting(method)
+                for _ in range(2):
+                    counting.count.value = 0
+                    self.assertEqual(list(loader(counting, batch_size=None)), list(range(8)))
+                    self.assertEqual(counting.count.value, 8)
+                    self.assertTrue(counting.event.is_set())
+                    self.assertEqual(sorted(counting.queue.get(timeout=60) for _ in range(8)), list(range(8)))
+                self.assertEqual(counting.seen[:], [index / 2 for index in range(8)])
+                with counting.count.get_lock():  # which no worker has taken away with it
+                    self.assertTrue(counting.queue.empty())
+
+    def test_descriptors_do_not_add_up(self):
+        counting = Counting("spawn")
+        open_before = None
+        for _ in range(3):
+            list(loader(counting, batch_size=None))
+            [counting.queue.get(timeout=60) for _ in range(8)]
+            if open_before is None:
+                open_before = len(os.listdir("/proc/self/fd"))
+        self.assertLessEqual(len(os.listdir("/proc/self/fd")), open_before)
 
     def test_worker_init_fn(self):
         found = list(loader(Initialized(), batch_size=None, worker_init_fn=initialized))

@@ -1,0 +1,98 @@
+"""multiprocessing's locks, values and queues in a dataset, under the name _multipy_sharing.
+
+Processes inherit them, or open them again. Both sides are one process here, so a semaphore is the same at its
+address, whatever start method it was made for; memory is mapped again, and what has a file descriptor gets one of its own.
+"""
+
+import os
+
+from _multipy_crossing import IN_WORKER
+
+if IN_WORKER:
+    import _multipy_host
+
+
+class Sharing:
+    """Within it, what this thread pickles (with `reducer`) may have multiprocessing's objects. To be kept
+    until the worker has ended."""
+
+    def __init__(self):
+        self._semaphores, self._descriptors = [], []
+
+    def __enter__(self):
+        from multiprocessing import context
+
+        context.set_spawning_popen(self)
+        return self
+
+    def __exit__(self, kind, *_):
+        from multiprocessing import context
+
+        context.set_spawning_popen(None)
+        if kind:
+            self.give_up()
+
+    def begin(self):
+        """Another pickle is made, also in place of the one before."""
+        self._semaphores.clear()
+        self.give_up()
+
+    def give_up(self):
+        """Where the pickle has not been loaded, and will not be."""
+        while self._descriptors:
+            os.close(self._descriptors.pop())
+
+    def reducer(self, kind):
+        """What reduces objects of this type, or None if that is left to pickle."""
+        from multiprocessing import heap, reduction, synchronize
+
+        if issubclass(kind, synchronize.SemLock):
+            return self._reduce_semaphore
+        if kind is heap.Arena:
+            return _reduce_arena
+        found = reduction.ForkingPickler._extra_reducers.get(kind)
+        # (torch registers its tensors there, which would go by shared memory.)
+        return None if (getattr(found, "__module__", None) or "").startswith("torch.") else found
+
+    def _reduce_semaphore(self, lock):
+        self._semaphores.append(lock)
+        own = lock._semlock
+        return semaphore_again, (type(lock), own.handle, own.kind, own.maxvalue)
+
+    # What multiprocessing asks of what spawns a process.
+
+    def duplicate_for_child(self, descriptor):
+        self._descriptors.append(os.dup(descriptor))
+        return self._descriptors[-1]
+
+    def DupFd(self, descriptor):
+        return Descriptor(descriptor)
+
+
+class Descriptor:
+    def __init__(self, number):
+        self._number = number
+
+    def detach(self):
+        return self._number
+
+
+def _reduce_arena(arena):
+    return arena_again, (arena.size, arena.fd)
+
+
+def arena_again(size, descriptor):
+    from multiprocessing import heap
+
+    return heap.Arena(size, descriptor)
+
+
+def semaphore_again(kind, handle, number, most):
+    import _multiprocessing
+
+    lock = kind.__new__(kind)
+    lock._semlock = _multiprocessing.SemLock._rebuild(handle, number, most, None)
+    _multipy_host.keep_for_ever(lock._semlock)  # whose end would close the program's semaphore
+    lock._is_fork_ctx = False
+    lock._make_methods()
+    return lock
