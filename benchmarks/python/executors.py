@@ -3,8 +3,8 @@
     python executors.py [--repeats N] [--json FILE] [--markdown FILE] [--plot FILE.svg] [--workers N]
 
 Each repeat starts every executor once, one after the other, each in a program of its own, and does all of work.py
-with it; the figures are medians over the repeats, with the least and the greatest. Nothing else should run
-on the machine. All work has one thread a call.
+with it. The table has multipy's median over the repeats, and for the others how many times as much they took in a
+repeat: median, least and greatest. Nothing else should run on the machine. All work has one thread a call.
 """
 
 import argparse
@@ -136,10 +136,18 @@ def text(name, value):
     return f"{value * 1e3:.3g} ms" if value >= 1e-3 else f"{value * 1e6:.3g} µs"
 
 
+def ratios(results, kind, name):
+    """How many times as much as multipy's executor, in each repeat."""
+    return sorted(other / ours for other, ours in zip(results[kind][name], results["multipy"][name]))
+
+
 def table(results):
     lines = [f"| | {' | '.join(EXECUTORS)} |", "|---" * (len(EXECUTORS) + 1) + "|"]
-    for name in results["multipy"]:
-        cells = [text(name, statistics.median(results[kind][name])) for kind in EXECUTORS]
+    for name, ours in results["multipy"].items():
+        cells = [text(name, statistics.median(ours))]
+        for kind in EXECUTORS[1:]:
+            found = ratios(results, kind, name)
+            cells.append(f"×{statistics.median(found):.2g} ({found[0]:.2g}–{found[-1]:.2g})")
         lines.append(f"| {name} | {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 
@@ -155,11 +163,8 @@ def plot(results, file):
     names = list(results["multipy"])
     _, axes = pyplot.subplots(figsize=(9, 0.42 * len(names) + 1))
     for kind in EXECUTORS[1:]:
-        ratios = [
-            statistics.median(other / ours for other, ours in zip(results[kind][name], results["multipy"][name]))
-            for name in names
-        ]
-        axes.plot(ratios, range(len(names)), "o", label=kind)
+        medians = [statistics.median(ratios(results, kind, name)) for name in names]
+        axes.plot(medians, range(len(names)), "o", label=kind)
     axes.axvline(1, color="black", linewidth=0.8)
     axes.set(xscale="log", xlabel="times as much as multipy's executor (right of the line: more)")
     axes.set_yticks(range(len(names)), names)
