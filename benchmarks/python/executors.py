@@ -9,6 +9,7 @@ repeat: median, least and greatest. Nothing else should run on the machine. All 
 
 import argparse
 import concurrent.futures
+import importlib.util
 import json
 import multiprocessing
 import os
@@ -24,9 +25,12 @@ import numpy as np  # noqa: E402
 
 import work  # noqa: E402
 
-EXECUTORS = ("multipy", "fork", "forkserver", "spawn", "loky", "threads")
+EXECUTORS = ["multipy", "fork", "forkserver", "spawn", "loky", "threads"]
+if hasattr(concurrent.futures, "InterpreterPoolExecutor"):  # CPython 3.14's own
+    EXECUTORS.append("interpreters")
 SIZES = {"1 kB": 1_000, "1 MB": 1_000_000, "100 MB": 100_000_000}
 WEIGHTS = 200_000_000  # bytes of the model that each of 8 workers has
+MEMORY = "memory of 8 workers with torch and a model of 200 MB"
 
 
 def make(kind, workers, initializer=None, initargs=()):
@@ -34,6 +38,8 @@ def make(kind, workers, initializer=None, initargs=()):
         import multipy
 
         return multipy.InterpreterPoolExecutor(workers, initializer=initializer, initargs=initargs)
+    if kind == "interpreters":
+        return concurrent.futures.InterpreterPoolExecutor(workers, initializer=initializer, initargs=initargs)
     if kind == "threads":
         return concurrent.futures.ThreadPoolExecutor(workers, initializer=initializer, initargs=initargs)
     if kind == "loky":
@@ -60,38 +66,36 @@ def times(function, least=0.5, most=2000):
 
 def measure(kind, workers):
     """name -> seconds"""
-    import torch
-
+    torch = importlib.import_module("torch") if importlib.util.find_spec("torch") else None
     found = {}
+
+    def each(name, function, argument):
+        tasks = [argument] * (4 * workers)
+        list(pool.map(function, tasks))
+        found[name] = times(lambda: list(pool.map(function, tasks)), 1, 50) / len(tasks)
+
     began = time.perf_counter()
     with make(kind, workers) as pool:
         pool.submit(work.nothing).result()
         found["start, to the first result"] = time.perf_counter() - began
-        # All workers have what they need.
-        warm = [torch.zeros(4, 64), np.zeros((4, 4))]
-        for _ in range(2):
-            list(pool.map(work.torch_steps, warm[:1] * 2 * workers))
-            list(pool.map(work.numpy_steps, warm[1:] * 2 * workers))
-
+        list(pool.map(work.primes, [1000] * 4 * workers))  # all workers
         found["an empty call"] = times(lambda: pool.submit(work.nothing).result())
+        texts = ["The quick brown fox jumps over the lazy dog, number %d of many." % i for i in range(2000)]
+        each("a task: a loop of Python's", work.primes, 20_000)
+        each("a task: tokenising 2,000 sentences", work.tokenize, texts)
+        if kind == "interpreters" or not torch:
+            return found  # numpy and torch refuse to be imported in those
+
         for name, size in SIZES.items():
             array = np.ones(size, np.uint8)
             for _ in range(2 * workers):
                 pool.submit(work.give, size).result()
             found[f"an array of {name} there"] = times(lambda: pool.submit(work.nothing, array).result())
             found[f"an array of {name} back"] = times(lambda: pool.submit(work.give, size).result())
-
-        texts = ["The quick brown fox jumps over the lazy dog, number %d of many." % i for i in range(2000)]
         image = np.random.default_rng(0).integers(0, 255, (768, 768, 3), np.uint8)
-        for name, function, argument in (
-            ("a loop of Python's", work.primes, 20_000),
-            ("small operators of numpy", work.numpy_steps, np.full((32, 32), 0.01)),
-            ("small layers of torch", work.torch_steps, torch.ones(4, 64)),
-            ("tokenising 2,000 sentences", work.tokenize, texts),
-            ("preparing an image", work.prepare_image, image),
-        ):
-            tasks = [argument] * (4 * workers)
-            found[f"{name}, a task of many"] = times(lambda: list(pool.map(function, tasks)), 1, 50) / len(tasks)
+        each("a task: small operators of numpy", work.numpy_steps, np.full((32, 32), 0.01))
+        each("a task: small layers of torch", work.torch_steps, torch.ones(4, 64))
+        each("a task: preparing an image", work.prepare_image, image)
     return found
 
 
@@ -146,6 +150,9 @@ def table(results):
     for name, ours in results["multipy"].items():
         cells = [text(name, statistics.median(ours))]
         for kind in EXECUTORS[1:]:
+            if name not in results[kind]:
+                cells.append("–")
+                continue
             found = ratios(results, kind, name)
             cells.append(f"×{statistics.median(found):.2g} ({found[0]:.2g}–{found[-1]:.2g})")
         lines.append(f"| {name} | {' | '.join(cells)} |")
@@ -163,8 +170,9 @@ def plot(results, file):
     names = list(results["multipy"])
     _, axes = pyplot.subplots(figsize=(9, 0.42 * len(names) + 1))
     for kind in EXECUTORS[1:]:
-        medians = [statistics.median(ratios(results, kind, name)) for name in names]
-        axes.plot(medians, range(len(names)), "o", label=kind)
+        there = [row for row, name in enumerate(names) if name in results[kind]]
+        medians = [statistics.median(ratios(results, kind, names[row])) for row in there]
+        axes.plot(medians, there, "o", label=kind)
     axes.axvline(1, color="black", linewidth=0.8)
     axes.set(xscale="log", xlabel="times as much as multipy's executor (right of the line: more)")
     axes.set_yticks(range(len(names)), names)
@@ -185,14 +193,14 @@ def main():
     parser.add_argument("--memory", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.one:
-        found = {"memory of 8 workers": memory(options.one)} if options.memory else measure(options.one, options.workers)
+        found = {MEMORY: memory(options.one)} if options.memory else measure(options.one, options.workers)
         print(json.dumps(found))
         return
 
     results = {kind: {} for kind in EXECUTORS}
     for repeat in range(options.repeats):
         for kind in EXECUTORS:
-            for more in (), ("--memory",):
+            for more in ((), ("--memory",)) if kind != "interpreters" else ((),):
                 command = [sys.executable, __file__, "--one", kind, "--workers", str(options.workers), *more]
                 out = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
                 for name, value in json.loads(out.splitlines()[-1]).items():

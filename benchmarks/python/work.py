@@ -1,9 +1,7 @@
-"""What the executors are given to do. Importable by their workers."""
+"""What the executors are given to do. Importable by their workers, also by those that numpy cannot be imported in."""
 
 import os
 import re
-
-import numpy as np
 
 _kept = {}
 
@@ -14,6 +12,8 @@ def nothing(*_):
 
 def give(size):
     """An array of so many bytes, made once in a worker."""
+    import numpy as np
+
     if size not in _kept:
         _kept[size] = np.ones(size, np.uint8)
     return _kept[size]
@@ -26,6 +26,8 @@ def primes(below):
 
 def numpy_steps(rows):
     """Many small operators."""
+    import numpy as np
+
     for _ in range(300):
         rows = np.tanh(rows @ rows.T)[:, : rows.shape[1]] + rows
     return float(rows.sum())
@@ -53,6 +55,8 @@ def tokenize(texts):
 
 def prepare_image(image):
     """An image of bytes to an array for a model."""
+    import numpy as np
+
     height, width, _ = image.shape
     cut = image[height // 8 : -height // 8, width // 8 : -width // 8][:, ::-1]
     cut = cut.astype(np.float32) / 255
