@@ -53,13 +53,15 @@ struct Worker {
   PyObject_HEAD std::shared_ptr<State> state;
 };
 
-// Worker(prefix, sources, arguments)
+// Worker(prefix, sources, arguments, slim)
 PyObject* create(PyTypeObject* type, PyObject* arguments, PyObject*) {
   const char* prefix = nullptr;
   PyObject *modules = nullptr, *words = nullptr;
-  if (!PyArg_ParseTuple(arguments, "sOO", &prefix, &modules, &words)) return nullptr;
+  int slim = 0;
+  if (!PyArg_ParseTuple(arguments, "sOOp", &prefix, &modules, &words, &slim)) return nullptr;
   Sources sources;
   InterpreterOptions own;
+  own.slimTorch = slim != 0;
   if (!sourcesOf(modules, sources) || !stringsOf(words, own.arguments)) return nullptr;
   std::shared_ptr<State> state;
   if (!outside([&] {

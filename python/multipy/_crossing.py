@@ -37,18 +37,22 @@ class Pickle:
         self._copy_below, self._read_only = copy_below, read_only
         stream = io.BytesIO()
         kind = by_value or pickle.Pickler
-        torch = sys.modules.get("torch")
         table = getattr(kind, "dispatch_table", None)
-        if not hasattr(table, "keys"):
-            table = copyreg.dispatch_table
-        reducers = _Reducers(table, torch if hasattr(torch, "Tensor") else None, self.tensors, copy_below, sharing)
+        # (A copy: what is in a dictionary pickle finds without calling Python.)
+        table = dict(table if hasattr(table, "keys") else copyreg.dispatch_table)
+        table[memoryview] = _reduce_view
+        torch = sys.modules.get("torch")
+        if hasattr(torch, "Tensor"):
+            table[torch.Tensor] = self._reduce_tensor
+        if sharing:
+            table = _SharingTable(table, sharing)
         if by_value:  # which has a table of its class, and looks at it when it is initialised
             pickler = kind.__new__(kind)
-            pickler.__dict__["dispatch_table"] = reducers
+            pickler.__dict__["dispatch_table"] = table
             pickler.__init__(stream, 5, buffer_callback=self._keep)
         else:
             pickler = kind(stream, 5, buffer_callback=self._keep)
-            pickler.dispatch_table = reducers
+            pickler.dispatch_table = table
         pickler.dump(value)
         self.data = stream.getbuffer()
 
@@ -62,28 +66,8 @@ class Pickle:
         self.buffers.append(raw.toreadonly() if self._read_only else raw)
         return False
 
-
-COPY_ALL = {"copy_below": float("inf")}
-
-
-class _Reducers(dict):
-    """A dispatch table in which plain tensors are left beside the pickle, and views of memory cross."""
-
-    def __init__(self, table, torch, tensors, copy_below, sharing):
-        super().__init__()
-        self._table, self._torch, self._tensors, self._copy_below = table, torch, tensors, copy_below
-        self._sharing = sharing
-        if torch:
-            self[torch.Tensor] = self._reduce
-        self[memoryview] = _reduce_view
-
-    def __missing__(self, key):
-        if self._sharing and (reducer := self._sharing.reducer(key)):
-            return reducer
-        return self._table[key]
-
-    def _reduce(self, tensor):
-        torch = self._torch
+    def _reduce_tensor(self, tensor):
+        torch = sys.modules["torch"]
         if tensor.requires_grad and not tensor.is_leaf and not IN_WORKER:
             raise RuntimeError(
                 "a tensor that requires gradients and is no leaf cannot be passed to another interpreter: its "
@@ -94,8 +78,22 @@ class _Reducers(dict):
         if self._copy_below and tensor.untyped_storage().nbytes() < self._copy_below:
             leaf = tensor.detach().clone()
             tensor = leaf.requires_grad_(tensor.requires_grad)
-        self._tensors.append(tensor)
-        return tensor_beside, (len(self._tensors) - 1,)
+        self.tensors.append(tensor)
+        return tensor_beside, (len(self.tensors) - 1,)
+
+
+COPY_ALL = {"copy_below": float("inf")}
+
+
+class _SharingTable(dict):
+    """A dispatch table in which a _sharing.Sharing has a say."""
+
+    def __init__(self, table, sharing):
+        super().__init__(table)
+        self._sharing = sharing
+
+    def __getitem__(self, kind):
+        return self._sharing.reducer(kind) or super().__getitem__(kind)
 
 
 def _reduce_view(view):

@@ -5,8 +5,10 @@ worker takes what the loader puts into the worker's queue, steps the loop with i
 into the loader's. Nothing of it needs shared memory, file descriptors or signals.
 """
 
+import functools
 import inspect
 import multiprocessing.context
+import os
 import queue
 import sys
 import threading
@@ -33,7 +35,8 @@ class _Worker:
     daemon = True
     exitcode = None
 
-    def __init__(self, group=None, target=None, name=None, args=(), kwargs=None, *, daemon=None):
+    def __init__(self, group=None, target=None, name=None, args=(), kwargs=None, *, daemon=None, slim_torch=True):
+        self._slim_torch = slim_torch
         given = inspect.signature(target).bind(*args, **(kwargs or {})).arguments
         self._indices, self._results, self._done = (
             given.pop(each) for each in ("index_queue", "data_queue", "done_event")
@@ -55,7 +58,7 @@ class _Worker:
     def _run(self):
         try:
             try:
-                worker = self._worker = Worker()
+                worker = self._worker = Worker(self._slim_torch)
             except BaseException:
                 self._sharing.give_up()
                 raise
@@ -82,7 +85,8 @@ class _Worker:
 
     @property
     def pid(self):
-        return self._thread.native_id
+        """What os.getpid() is in the worker."""
+        return None if self._thread.ident is None else os.getpid()
 
     ident = pid
 
@@ -115,7 +119,9 @@ class DataLoaderContext(multiprocessing.context.BaseContext):
     """For DataLoader(..., num_workers=n, multiprocessing_context=...)."""
 
     _name = "multipy"
-    Process = _Worker
+
+    def __init__(self, slim_torch):
+        self.Process = functools.partial(_Worker, slim_torch=slim_torch)
 
     def Queue(self, maxsize=0):
         return _Queue(maxsize)
@@ -124,12 +130,16 @@ class DataLoaderContext(multiprocessing.context.BaseContext):
         return threading.Event()
 
 
-def dataloader_context():
-    """A `multiprocessing_context` for torch.utils.data.DataLoader, whose workers are interpreters then."""
+def dataloader_context(*, slim_torch=True):
+    """A `multiprocessing_context` for torch.utils.data.DataLoader, whose workers are interpreters then.
+
+    With slim_torch they execute what few datasets use of torch (tracing, compiling, optimizers and so on) when
+    it is first used: importing it takes half of the time until the first batch.
+    """
     refuse_in_worker()
     require_host()
     _install()
-    return DataLoaderContext()
+    return DataLoaderContext(slim_torch)
 
 
 _installing = threading.Lock()

@@ -90,9 +90,9 @@ class TaskTimedOut(Ended, concurrent.futures.TimeoutError):
 class Worker:
     """An interpreter, in which this thread's tasks are run, one after the other."""
 
-    def __init__(self):
+    def __init__(self, slim_torch=False):
         self._host = host_module()
-        self._worker = self._host.Worker(sys.prefix, sources(), list(sys.argv))
+        self._worker = self._host.Worker(sys.prefix, sources(), list(sys.argv), slim_torch)
         self.run(crossing.Pickle((inside.prepare, (list(sys.path), crossing.main_of_program()), {})))
 
     def run(self, pickle, seconds=None):

@@ -59,6 +59,11 @@ class Exiting(Numbers):
         raise SystemExit(3)
 
 
+class Modules(Numbers):
+    def __getitem__(self, index):
+        return type(sys.modules["torch.fx"]).__name__
+
+
 class Sleeping(Numbers):
     def __getitem__(self, index):
         __import__("time").sleep(60)
@@ -160,6 +165,15 @@ class Workers(unittest.TestCase):
             if open_before is None:
                 open_before = len(os.listdir("/proc/self/fd"))
         self.assertLessEqual(len(os.listdir("/proc/self/fd")), open_before)
+
+    def test_workers_have_no_more_of_torch_than_they_use(self):
+        for slim, kind in (True, "LazyModule"), (False, "module"):
+            context = multipy.dataloader_context(slim_torch=slim)
+            self.assertEqual(set(loader(Modules(), batch_size=None, multiprocessing_context=context)), {kind})
+
+    def test_workers_have_the_pid_that_they_see(self):
+        batches = iter(loader(Numbers(), batch_size=4))
+        self.assertEqual({worker.pid for worker in batches._workers}, set(next(batches)[2].tolist()))
 
     def test_worker_init_fn(self):
         found = list(loader(Initialized(), batch_size=None, worker_init_fn=initialized))

@@ -5,8 +5,9 @@
 RESULTS becomes a JSON file: what came of each test.
 """
 
-import importlib.util
+import importlib
 import json
+import os
 import sys
 import unittest
 
@@ -51,10 +52,8 @@ def main():
     sys.argv[:] = [path]  # where torch.testing expects the tests
     if workers == "multipy":
         use_interpreters()
-    spec = importlib.util.spec_from_file_location("test_dataloader", path)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["test_dataloader"] = module
-    spec.loader.exec_module(module)
+    sys.path.insert(0, os.path.dirname(os.path.abspath(path)))  # where workers find it, too
+    module = importlib.import_module("test_dataloader")
     loader = unittest.defaultTestLoader
     suite = loader.loadTestsFromNames(names, module) if names else loader.loadTestsFromModule(module)
     found = outcomes_of(suite)
