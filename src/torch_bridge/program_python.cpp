@@ -65,9 +65,8 @@ void adoptOperatorsOf(void* handle) {
   const auto ranges = loader::memoryRanges({map->l_name});
   const auto range = ranges.find(map->l_name);
   if (range == ranges.end()) return;
-  const auto [begin, end] = range->second;
-  adoptOperators([begin, end](const void* function) {
-    return std::less_equal<>()(begin, function) && std::less<>()(function, end);
+  adoptOperators([area = range->second](const void* function) {
+    return std::less_equal<>()(area.first, function) && std::less<>()(function, area.second);
   });
 }
 
