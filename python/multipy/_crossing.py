@@ -45,7 +45,7 @@ class Pickle:
         if hasattr(torch, "Tensor"):
             table[torch.Tensor] = self._reduce_tensor
         if sharing:
-            table = _SharingTable(table, sharing)
+            table.update(sharing.reducers())
         if by_value:  # which has a table of its class, and looks at it when it is initialised
             pickler = kind.__new__(kind)
             pickler.__dict__["dispatch_table"] = table
@@ -83,17 +83,6 @@ class Pickle:
 
 
 COPY_ALL = {"copy_below": float("inf")}
-
-
-class _SharingTable(dict):
-    """A dispatch table in which a _sharing.Sharing has a say."""
-
-    def __init__(self, table, sharing):
-        super().__init__(table)
-        self._sharing = sharing
-
-    def __getitem__(self, kind):
-        return self._sharing.reducer(kind) or super().__getitem__(kind)
 
 
 def _reduce_view(view):

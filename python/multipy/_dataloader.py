@@ -58,13 +58,7 @@ class _Worker:
     def _run(self):
         try:
             try:
-                worker = self._worker = Worker(self._slim_torch)
-            except BaseException:
-                self._sharing.give_up()
-                raise
-            try:
-                worker.run(self._call)
-                self._call = None
+                worker = self._begin()
                 ended = False
                 while not ended:
                     item = self._indices.get()
@@ -76,12 +70,23 @@ class _Worker:
                         self._results.put(results.pop(0))
                 self.exitcode = 0
             finally:
-                self._worker = None
-                worker.close()
+                worker, self._worker = self._worker, None
+                if worker is not None:
+                    worker.close()
         except BaseException as error:
             self.exitcode = 1
             if not self._ending:
                 sys.excepthook(type(error), error, error.__traceback__)
+
+    def _begin(self):
+        """The interpreter, in which the loop is."""
+        try:
+            worker = self._worker = Worker(self._slim_torch)
+            worker.run(self._call)
+            return worker
+        finally:
+            self._call = None
+            self._sharing.close()
 
     @property
     def pid(self):

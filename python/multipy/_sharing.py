@@ -13,8 +13,8 @@ if IN_WORKER:
 
 
 class Sharing:
-    """Within it, what this thread pickles (with `reducer`) may have multiprocessing's objects. To be kept
-    until the worker has ended."""
+    """Within it, what this thread pickles (with `reducers`) may have multiprocessing's objects. To be kept
+    until the worker has ended, and to be closed when the pickle has been loaded, or will not be."""
 
     def __init__(self):
         self._semaphores, self._descriptors = [], []
@@ -30,34 +30,38 @@ class Sharing:
 
         context.set_spawning_popen(None)
         if kind:
-            self.give_up()
+            self.close()
 
     def begin(self):
         """Another pickle is made, also in place of the one before."""
         self._semaphores.clear()
-        self.give_up()
+        self.close()
 
-    def give_up(self):
-        """Where the pickle has not been loaded, and will not be."""
+    def close(self):
         while self._descriptors:
             os.close(self._descriptors.pop())
 
-    def reducer(self, kind):
-        """What reduces objects of this type, or None if that is left to pickle."""
+    def reducers(self):
+        """What reduces objects of multiprocessing's types."""
         from multiprocessing import heap, reduction, synchronize
 
-        if issubclass(kind, synchronize.SemLock):
-            return self._reduce_semaphore
-        if kind is heap.Arena:
-            return _reduce_arena
-        found = reduction.ForkingPickler._extra_reducers.get(kind)
-        # (torch registers its tensors there, which would go by shared memory.)
-        return None if (getattr(found, "__module__", None) or "").startswith("torch.") else found
+        found = {
+            kind: reducer
+            for kind, reducer in reduction.ForkingPickler._extra_reducers.items()
+            # (torch registers its tensors there, which would go by shared memory.)
+            if not (getattr(reducer, "__module__", None) or "").startswith("torch.")
+        }
+        found.update(dict.fromkeys(_with_subclasses(synchronize.SemLock), self._reduce_semaphore))
+        found[heap.Arena] = self._reduce_arena
+        return found
 
     def _reduce_semaphore(self, lock):
         self._semaphores.append(lock)
         own = lock._semlock
         return semaphore_again, (type(lock), own.handle, own.kind, own.maxvalue)
+
+    def _reduce_arena(self, arena):
+        return arena_again, (arena.size, self.duplicate_for_child(arena.fd))
 
     # What multiprocessing asks of what spawns a process.
 
@@ -69,16 +73,17 @@ class Sharing:
         return Descriptor(descriptor)
 
 
+def _with_subclasses(kind):
+    return {kind}.union(*map(_with_subclasses, kind.__subclasses__()))
+
+
 class Descriptor:
     def __init__(self, number):
         self._number = number
 
     def detach(self):
-        return self._number
-
-
-def _reduce_arena(arena):
-    return arena_again, (arena.size, arena.fd)
+        """One of its own for who closes it."""
+        return os.dup(self._number)
 
 
 def arena_again(size, descriptor):

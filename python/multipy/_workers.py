@@ -22,14 +22,15 @@ def _load(name):
 
 
 crossing = _load("crossing")
-inside = _load("inside")
 loop = _load("loop")
 sharing = _load("sharing")
+inside = _load("inside")
 
 
 def sources():
     """(name, source) of the modules that interpreters have of us; last the one that the extension calls."""
-    return [(f"_multipy_{name}", (_FOLDER / f"_{name}.py").read_text("utf-8")) for name in ("crossing", "loop", "sharing", "inside")]
+    names = "crossing", "loop", "sharing", "inside"
+    return [(f"_multipy_{name}", (_FOLDER / f"_{name}.py").read_text("utf-8")) for name in names]
 
 
 def refuse_in_worker():

@@ -95,6 +95,15 @@ class Counting(Dataset):
         return index
 
 
+def refuse():
+    raise ImportError("not in a worker")
+
+
+class Unloadable:
+    def __reduce__(self):
+        return refuse, ()
+
+
 class Initialized(Numbers):
     def __getitem__(self, index):
         return self.offset + index
@@ -164,6 +173,18 @@ class Workers(unittest.TestCase):
             [counting.queue.get(timeout=60) for _ in range(8)]
             if open_before is None:
                 open_before = len(os.listdir("/proc/self/fd"))
+        self.assertLessEqual(len(os.listdir("/proc/self/fd")), open_before)
+
+    def test_descriptors_of_what_could_not_be_loaded_are_closed(self):
+        counting = Counting("spawn")
+        counting.__dict__ = {"first": Unloadable(), **counting.__dict__}
+        open_before = len(os.listdir("/proc/self/fd"))
+        hook, sys.excepthook = sys.excepthook, lambda *_: None
+        try:
+            with self.assertRaisesRegex(RuntimeError, "exited unexpectedly"):
+                list(loader(counting, batch_size=None))
+        finally:
+            sys.excepthook = hook
         self.assertLessEqual(len(os.listdir("/proc/self/fd")), open_before)
 
     def test_workers_have_no_more_of_torch_than_they_use(self):
