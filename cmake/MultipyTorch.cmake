@@ -67,6 +67,13 @@ function(_multipy_add_torch_targets)
   # One word to the linker, so that nothing can come between the switches; the
   # targets behind it bring the run path.
   list(JOIN files "," files)
+  # Some wheels' libtorch.so (2.10, 2.11) has functions of std::filesystem which call others
+  # that it lacks: a program that found those before libstdc++'s own would end in remove_all().
+  file(STRINGS "${torch_file_torch}" half_of_filesystem LIMIT_COUNT 1
+       REGEX "^_ZNSt10filesystem.*recursive_directory_iterator7__erase")
+  if(half_of_filesystem)
+    string(PREPEND files "-lstdc++,")
+  endif()
   add_library(multipy::torch INTERFACE IMPORTED GLOBAL)
   set_target_properties(multipy::torch PROPERTIES
     INTERFACE_LINK_LIBRARIES

@@ -53,6 +53,7 @@ TorchRoutes makeRoutes() {
   addThreadNumberRoutes(routes);
   addTracebackRoutes(routes);
   addThreadObjectRoutes(routes);
+  addDeviceGuardRoutes(routes);
   addVisibleOperatorRoutes(routes);
   routes.onPurge = [](InterpreterId slot, DropCaches drop) {
     if (slot.isInterpreter()) cacheDroppers()[slot].store(drop);

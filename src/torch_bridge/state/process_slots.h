@@ -18,6 +18,7 @@ namespace multipy::bridge {
 void addProcessSlotRoutes(TorchRoutes& routes);   // process_slots.cpp
 void addTracebackRoutes(TorchRoutes& routes);     // traceback_router.cpp
 void addThreadObjectRoutes(TorchRoutes& routes);  // thread_objects.cpp
+void addDeviceGuardRoutes(TorchRoutes& routes);   // device_guard.cpp
 /// What torch has now becomes the program's own Python's. Before any interpreter has torch.
 void adoptProcessSlots();
 void adoptTracebacks();
