@@ -69,8 +69,11 @@ function(_multipy_add_torch_targets)
   list(JOIN files "," files)
   # Some wheels' libtorch.so (2.10, 2.11) has functions of std::filesystem which call others
   # that it lacks: a program that found those before libstdc++'s own would end in remove_all().
-  file(STRINGS "${torch_file_torch}" half_of_filesystem LIMIT_COUNT 1
-       REGEX "^_ZNSt10filesystem.*recursive_directory_iterator7__erase")
+  set(half_of_filesystem "")
+  if(EXISTS "${torch_file_torch}")
+    file(STRINGS "${torch_file_torch}" half_of_filesystem LIMIT_COUNT 1
+         REGEX "^_ZNSt10filesystem.*recursive_directory_iterator7__erase")
+  endif()
   if(half_of_filesystem)
     string(PREPEND files "-lstdc++,")
   endif()

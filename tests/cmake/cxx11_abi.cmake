@@ -1,6 +1,7 @@
 # Configures the whole of multipy for a torch compiled with the one and with the other of
-# libstdc++'s two std::string, and looks how each of our files would be compiled. The torch
-# is one of small files with the names that tell.
+# libstdc++'s two std::string, and looks how each of our files would be compiled, and linked with
+# a libtorch.so that has half of std::filesystem. The torch is one of small files with the names
+# that tell.
 cmake_minimum_required(VERSION 3.24)
 
 # Both bring parts of libstdc++ along, as PyPI's torch 2.6.0 does.
@@ -14,6 +15,8 @@ foreach(abi 0 1)
   file(WRITE "${torch}/__init__.py" "raise RuntimeError('the build must not import torch')\n")
   file(WRITE "${torch}/version.py" "__version__ = '${version}'\n")
   file(WRITE "${torch}/lib/libc10.so" "${names}${names_${abi}}")
+  file(WRITE "${torch}/lib/libtorch.so"
+       "_ZNSt10filesystem7__cxx1128recursive_directory_iterator7__eraseEPSt10error_code")
   file(MAKE_DIRECTORY "${torch}/include/torch/csrc/api/include" "${torch}/include/kineto")
   file(WRITE "${torch}/share/cmake/Caffe2/Caffe2Targets.cmake" "")
   set(ENV{PYTHONPATH} "${scratch}/torch${abi}")
@@ -49,6 +52,15 @@ foreach(abi 0 1)
     endif()
     math(EXPR checked "${checked} + 1")
   endforeach()
+  file(GLOB_RECURSE rules "${scratch}/build${abi}/build.ninja" "${scratch}/build${abi}/link.txt")
+  set(links "")
+  foreach(rule IN LISTS rules)
+    file(READ "${rule}" link)
+    string(APPEND links "${link}")
+  endforeach()
+  if(NOT links MATCHES "-lstdc\\+\\+,[^ ]*/libtorch\\.so,")
+    message(FATAL_ERROR "nothing is linked with libstdc++ before libtorch.so")
+  endif()
   if(checked LESS 50)
     message(FATAL_ERROR "${checked} files of multipy were looked at, expected all")
   endif()
