@@ -67,7 +67,7 @@ function(_multipy_add_torch_targets)
   # One word to the linker, so that nothing can come between the switches; the
   # targets behind it bring the run path.
   list(JOIN files "," files)
-  # Some wheels' libtorch.so (2.10, 2.11) has functions of std::filesystem which call others
+  # Some wheels' libtorch.so (2.9 to 2.11) has functions of std::filesystem which call others
   # that it lacks: a program that found those before libstdc++'s own would end in remove_all().
   set(half_of_filesystem "")
   if(EXISTS "${torch_file_torch}")
