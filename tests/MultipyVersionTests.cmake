@@ -14,7 +14,7 @@ set(multipy_version_tests
   # torch in interpreters
   torch_test values_test transfer_test result_moves_test settings_test operators_test anomaly_test
   forward_mode_test sessions_test objects_test lifetimes_test isolation_test bad_input_test
-  slim_test broken_interpreters_test shared_storages_test
+  slim_test slim_importers_test broken_interpreters_test shared_storages_test
   runtime_packages packages_test packaged_pickles_test replicated_objects_test ancestor_programs_test
   # together, cold, again and again
   tensors_stress cold_starts cold_starts_slim recycle recycle_bare

@@ -102,7 +102,8 @@ bool makeSlim() {
   // Each imports those before it.
   const Reference lazy = ourModule("_multipy_lazy_modules");
   const Reference finder = lazy ? ourModule("_multipy_finder") : nullptr;
-  const Reference slim = finder ? ourModule("_multipy_slim") : nullptr;
+  const Reference compiler = finder ? ourModule("_multipy_slim_compiler") : nullptr;
+  const Reference slim = compiler ? ourModule("_multipy_slim") : nullptr;
   return Reference::take(slim ? PyObject_CallMethod(slim.get(), "install", nullptr) : nullptr)
              .get() != nullptr;
 }

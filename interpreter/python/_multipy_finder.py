@@ -3,6 +3,8 @@
     start_with(package)    from now on, importing package.name starts it so:
     import big             executed as ever, but what it imports meanwhile of package.groups
                            is put into sys.modules and noted with its group
+    import user.part       the same, later, of a package that package.importers lists
+    import user.tools.x    lazy itself, if package.groups lists it, and not a package
 
 What becomes of those is told in _multipy_lazy_modules.py. All other imports are plain Python's,
 with one exception: a module that the start has not come across, of a group that has not been
@@ -35,10 +37,11 @@ class Package:
     constants = frozenset()  # (module, name) that its start reads: had from the module's source
     made_by = {}  # module that C code makes -> module that calls this code
     lazy_names_in = {}  # function -> names it gets as LazyNames, after the start, too
+    empty = frozenset()  # (module, name) of containers that only executing lazy modules fills
     answers_in = {}  # function -> {name -> what it gets for it}, after the start, too
-    exact = ()  # modules whose lazy names call what looks at its caller's frame
     further = ()  # modules that plain Python's start comes to by lazy modules
     needs = {}  # module -> those that it takes to be there, by lazy modules
+    importers = frozenset()  # packages whose imports, too, may be lazy, once it has been started
 
     def started(self):
         """Runs when the package has been executed, in the thread that did it."""
@@ -65,6 +68,7 @@ class _Finder:
     def __init__(self, package):
         self._package = package
         self._begun = False  # to start it; stays so when that is done
+        self._started = False
 
     def find_spec(self, name, path=None, target=None):
         if name == self._package.name:
@@ -76,14 +80,25 @@ class _Finder:
                 for needed in self._package.needs.get(name, ()):
                     import_module(needed)
         group = lazy_modules.Group.of(name)
-        if group is None or group.done or group.executor == get_ident():
+        lazy = group is not None and (lazy_modules.may_be_lazy() or self._is_for_lazy_names())
+        if lazy and not lazy_modules.is_starting():
+            group = lazy_modules.Group.alone(name)
+        is_done = group is None or group.done or group.executor == get_ident()
+        lazy = lazy and not is_done
+        if self._started and lazy_modules.is_importer(name):
+            return _with_loader(name, path, _LazyImporterLoader if lazy else _ImporterLoader)
+        if is_done:
             return None
-        if lazy_modules.is_starting():
+        if lazy:
             return _with_loader(name, path, _LazyLoader)
         # A module that the start would not have come to by itself, but its group might.
         with gates.import_lock_given_back(), _module_lock_given_back(name):
             group.execute()
         return _AlreadyThere.spec_of(name) if name in sys.modules else None
+
+    def _is_for_lazy_names(self):
+        """Whether the function that imports is one of those that get LazyNames."""
+        return lazy_modules.importing_function(sys._getframe(2)) in self._package.lazy_names_in
 
     def _package_spec(self, name, path, target):
         for finder in sys.meta_path[sys.meta_path.index(self) + 1 :]:
@@ -109,8 +124,7 @@ class _Finder:
                 except ModuleNotFoundError:
                     pass  # of another version
             self._package.started()
-            for name in self._package.exact:
-                lazy_modules.look_after(sys.modules[name])
+        self._started = True
 
 
 def _with_loader(name, path, loader):
@@ -130,6 +144,21 @@ class _LazyLoader:
     def exec_module(self, module):
         module.__loader__ = module.__spec__.loader = self._real
         lazy_modules.Group.of(module.__name__).add(module)
+
+
+class _ImporterLoader(_LazyLoader):
+    def exec_module(self, module):
+        module.__loader__ = module.__spec__.loader = self._real
+        with lazy_modules.Importing():
+            self._real.exec_module(module)
+
+
+class _LazyImporterLoader(_ImporterLoader):
+    def exec_module(self, module):
+        if module.__spec__.submodule_search_locations is None:
+            _LazyLoader.exec_module(self, module)
+        else:
+            super().exec_module(module)
 
 
 class _PackageLoader(_LazyLoader):

@@ -44,8 +44,17 @@ _EXTENDED_ARG = opcode.opmap["EXTENDED_ARG"]
 _ITS_OWN = frozenset(("__name__", "__package__", "__loader__", "__file__", "__cached__"))
 _ASKED_BY_IMPORTS = frozenset(("__spec__", "__path__"))
 
+_IMPORT_SYSTEM = frozenset((
+    "importlib",
+    "importlib._bootstrap",
+    "importlib._bootstrap_external",
+    "_frozen_importlib",
+    "_multipy_gates",
+))
+
 _package = None  # what is started by start_with(): a Package (_multipy_finder.py)
 _starting = None  # the thread that does, while it does
+_importing = {}  # thread -> how many modules of Package.importers it is executing
 _executing = {}  # thread -> how many groups it is executing
 _execution = _bootstrap._ModuleLock("<lazy modules>")  # held by the thread that executes a group
 
@@ -68,25 +77,53 @@ class Starting:
         _starting = None
 
 
-class _Executing:
-    """Within it, this thread is executing a group."""
+class _Counted:
+    """Counts how often this thread is within it."""
 
-    def __init__(self, thread):
-        self._thread = thread
+    def __init__(self, threads):
+        self._threads = threads
+        self._thread = get_ident()
 
     def __enter__(self):
-        _executing[self._thread] = _executing.get(self._thread, 0) + 1
+        self._threads[self._thread] = self._threads.get(self._thread, 0) + 1
 
     def __exit__(self, *error):
-        _executing[self._thread] -= 1
-        if not _executing[self._thread]:
-            del _executing[self._thread]
+        self._threads[self._thread] -= 1
+        if not self._threads[self._thread]:
+            del self._threads[self._thread]
+
+
+def Importing():
+    """Within it, this thread executes a module of Package.importers."""
+    return _Counted(_importing)
 
 
 def is_starting():
-    """Whether this thread is, and what it imports may be lazy."""
+    """Whether this thread starts the package, and what it imports may be lazy."""
     me = get_ident()
     return _starting == me and me not in _executing
+
+
+def may_be_lazy():
+    """Whether what this thread imports may be."""
+    me = get_ident()
+    return (_starting == me or me in _importing) and me not in _executing
+
+
+def is_importer(name):
+    """Whether a module is of Package.importers."""
+    return name.partition(".")[0] in _package.importers
+
+
+def function_of(frame):
+    return frame.f_globals.get("__name__"), frame.f_code.co_name
+
+
+def importing_function(frame):
+    """Of a frame of the import system: the function whose import it is at."""
+    while frame and frame.f_globals.get("__name__") in _IMPORT_SYSTEM:
+        frame = frame.f_back
+    return frame and function_of(frame)
 
 
 def is_done(group):
@@ -102,6 +139,7 @@ def execute(group):
 
 class Group:
     by_name = {}
+    _alone = set()  # names of modules of which each is a group
 
     def __init__(self, name):
         self.name = name
@@ -115,14 +153,26 @@ class Group:
         """Of a module; None if it is not lazy."""
         if name in _package.at_once:
             return None
+        if name in cls._alone:
+            return cls._named(name)
         while name:
             if name in _package.groups:
-                group = _package.groups[name]
-                if group not in cls.by_name:
-                    cls.by_name[group] = Group(group)
-                return cls.by_name[group]
+                return cls._named(_package.groups[name])
             name = name.rpartition(".")[0]
         return None
+
+    @classmethod
+    def alone(cls, name):
+        """The group of a module that the package's start has not come across: the package's
+        modules need none of what its execution does, so it is a group of its own."""
+        cls._alone.add(name)
+        return cls._named(name)
+
+    @classmethod
+    def _named(cls, name):
+        if name not in cls.by_name:
+            cls.by_name[name] = Group(name)
+        return cls.by_name[name]
 
     def add(self, module):
         self._modules.append(module)
@@ -146,7 +196,7 @@ class Group:
                 # The thread that executes groups waits for this one, which does what that
                 # one would do here.
                 if wanted is not None:
-                    with _Executing(me):
+                    with self._being_executed():
                         self._execute(wanted)
                 return
             try:
@@ -155,10 +205,15 @@ class Group:
             finally:
                 _execution.release()
 
+    def _being_executed(self):
+        """What this thread does while it executes the group. What a module of an importer
+        imports may be lazy then as well as when it is executed at once."""
+        return _Counted(_importing if is_importer(self.name) else _executing)
+
     def _execute_all(self, me):
         self.executor = me
         try:
-            with _Executing(me):
+            with self._being_executed():
                 _package.before(self.name)
                 for module in self._modules:
                     if names_of(module)["__name__"] not in _package.made_by:
@@ -167,9 +222,6 @@ class Group:
                     _settle(module)
                 self.done = True
                 _package.after(self.name)
-                for name in _package.exact:
-                    if type(sys.modules.get(name)) is _Exact:
-                        look_after(sys.modules[name])
         finally:
             self.executor = None
 
@@ -268,17 +320,20 @@ def _lazy_name_or_answer(module, name, caller):
     """(whether there is one, and it), for a use that need not execute the module."""
     module_name = names_of(module)["__name__"]
     imports = _operation_of(caller) == _IMPORT_FROM
-    function = (caller.f_globals.get("__name__"), caller.f_code.co_name)
+    function = function_of(caller)
     if (module_name, name) in _package.answers and not imports:
         return True, _package.answers[module_name, name]
     if name in _package.answers_in.get(function, ()):
         return True, _package.answers_in[function][name]
-    if not is_starting():
+    asks_for_import = function[1] == "_handle_fromlist" and name != "__all__"
+    if not may_be_lazy():
+        if asks_for_import:
+            return name in _package.lazy_names_in.get(importing_function(caller), ()), None
         lazy = name in _package.lazy_names_in.get(function, ())
         return lazy, lazy and _lazy_name(module, module_name, name, caller)
-    if (module_name, name) in _package.answers_at_start:
+    if is_starting() and (module_name, name) in _package.answers_at_start:
         return True, _package.answers_at_start[module_name, name]
-    if (module_name, name) in _package.constants:
+    if is_starting() and (module_name, name) in _package.constants:
         try:
             return True, _constant(module, name)
         except Exception:
@@ -287,7 +342,7 @@ def _lazy_name_or_answer(module, name, caller):
         return True, _lazy_name(module, module_name, name, caller)
     # The import system asks whether to import a submodule. Whether the name is one, and not
     # something of the module itself, is to be seen when that has been executed.
-    return function[1] == "_handle_fromlist" and name != "__all__", None
+    return asks_for_import, None
 
 
 def _operation_of(frame):
@@ -374,8 +429,8 @@ class LazyName:
     def __subclasscheck__(self, cls):
         return _is_executed(self) and issubclass(cls, _real(self))
 
-    def __call__(self, *arguments, **keywords):
-        return _real(self)(*arguments, **keywords)
+    # Not a function: what is called sees its caller's frame next to its own.
+    __call__ = property(_real)
 
     def __eq__(self, other):
         if self is other or _asked_by_typing():
@@ -405,6 +460,8 @@ class LazyName:
         del _real(self)[key]
 
     def __contains__(self, item):
+        if (_slot(self, "_module").__name__, _slot(self, "_name")) in _package.empty:
+            return _is_executed(self) and item in _real(self)
         return item in _real(self)
 
     def __iter__(self):
@@ -429,18 +486,3 @@ class LazyName:
         import copy
 
         return copy.copy, (_real(self),)  # of a class or a function: itself
-
-
-class _Exact(_Module):
-    """Of a module that has been executed: code that takes a lazy name from it gets the real
-    object, and what that code calls sees it as its caller."""
-
-    def __getattribute__(self, name):
-        value = _Module.__getattribute__(self, name)
-        return _real(value) if type(value) is LazyName and not is_starting() else value
-
-
-def look_after(module):
-    """Of one of Package.exact, which has got lazy names, or real objects in their places."""
-    has_lazy = any(type(value) is LazyName for value in names_of(module).values())
-    _Module.__setattr__(module, "__class__", _Exact if has_lazy else _Module)

@@ -1,4 +1,4 @@
-"""What of torch is lazy in slim interpreters (InterpreterOptions::slimTorch).
+"""What of torch and transformers is lazy in slim interpreters (InterpreterOptions::slimTorch).
 
 A model that is called eagerly uses tensors, torch.nn and autograd. The rest, more than
 half of what `import torch` executes, is executed when it is first used
@@ -10,6 +10,10 @@ correctness: a module that is missing here is executed at once, and a use of one
 here executes it. What is needed are the hooks: what those modules do to others while they
 are executed. They were found by comparing what can be seen without them after a plain and
 a slim import: the dispatcher's registrations, operators, pytree's types, torch's names.
+
+transformers imports nearly all of that, and what a few of its models or features use: so its own
+imports are lazy, too (Package.importers), and of itself what serving a model may not
+come to: each module of generation, integrations, losses is one that is executed when used.
 """
 
 import importlib
@@ -17,6 +21,7 @@ import sys
 
 import _multipy_finder as finder
 import _multipy_lazy_modules as lazy_modules
+from _multipy_slim_compiler import Decorations
 
 _C10D = "torch.distributed.distributed_c10d"
 _REGISTER_PROCESS_GROUP = "_register_process_group_opaque_type"
@@ -47,6 +52,16 @@ _ALONE = """
     argparse asyncio email http importlib.metadata._adapters shutil ssl tarfile tempfile timeit
     tqdm unittest urllib
     numpy.ctypeslib numpy.fft numpy.ma numpy.polynomial numpy.random
+"""
+# What packages import on top of that, and use where something is compiled or exported, or in few
+# of their models.
+_OF_STACKS = """
+    torch._dynamo torch._inductor torch._numpy torch.onnx
+    anyio h11 httpcore httpcore2 httpx httpx2 jinja2 mpmath pandas PIL scipy sklearn sympy yaml
+"""
+_OF_TRANSFORMERS = """
+    transformers.distributed transformers.generation transformers.integrations transformers.loss
+    transformers.quantizers
 """
 # Of those groups, what torch's start itself uses.
 _AT_ONCE = """
@@ -95,10 +110,10 @@ class _Torch(finder.Package):
         # Registers kernels for meta tensors, and nothing else.
         "torch.distributed._meta_registrations": "graphs",
         **{prefix: group for group, prefixes in _GROUPS.items() for prefix in prefixes.split()},
-        **{prefix: prefix for prefix in _ALONE.split()},
+        **{prefix: prefix for prefix in (_ALONE + _OF_STACKS + _OF_TRANSFORMERS).split()},
     }
+    importers = frozenset(("transformers",))
     at_once = frozenset(_AT_ONCE.split())
-    exact = ("torch.jit", "torch.library")
     further = _FURTHER.split()
     needs = {"torch.fx.experimental.sym_node": ("torch._logging",)}
     made_by = {
@@ -106,9 +121,11 @@ class _Torch(finder.Package):
         "torch._C._distributed_rpc": "torch.distributed.rpc",
         "torch._C._distributed_autograd": "torch.distributed.autograd",
     }
+    decorations = Decorations()
     answers = {
         ("torch.distributed", "is_available"): lambda: _c_has("_c10d_init"),
         ("torch.distributed.rpc", "is_available"): lambda: _c_has("_rpc_init"),
+        **decorations.answers,
     }
     answers_at_start = {
         # Asked to add two functions to TorchScript's builtins: _complete_builtins() does.
@@ -136,12 +153,18 @@ class _Torch(finder.Package):
         ("torch.autograd", "_calculate_shape"): ("NestedTensor",),
         ("torch.autograd", "_make_grads"): ("NestedTensor",),
         ("torch.nn.modules.module", "_apply"): ("FakeTensor",),
+        ("torch.nn.modules.module", "register_buffer"): ("ScriptModule",),
         ("torch.utils._python_dispatch", "_disable_current_modes"): (
             "FunctionalTensorMode",
             "SchemaCheckMode",
             "ProxyTorchDispatchMode",
         ),
+        ("transformers.distributed.fsdp", "is_fsdp_managed_module"): ("FullyShardedDataParallel",),
+        ("transformers.utils.import_utils", "is_fake_tensor"): ("FakeTensor",),
+        ("transformers.utils.import_utils", "is_torch_fx_proxy"): ("Proxy",),
     }
+    # What torch.library looks into when an operator goes.
+    empty = frozenset({("torch.fx.operator_schemas", "_SCHEMA_TO_SIGNATURE_CACHE")})
     # torch 2.14 asks by a function.
     answers_in = dict.fromkeys(
         (
@@ -172,6 +195,8 @@ class _Torch(finder.Package):
             self._undo.clear()
 
     def after(self, group):
+        if group == "torch._dynamo":
+            self.decorations.apply()
         if group != "distributed":
             return
         if _c_has("_dist_autograd_init"):

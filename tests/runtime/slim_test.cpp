@@ -7,29 +7,10 @@
 #include <vector>
 
 #include "multipy/runtime/interpreter.h"
-#include "multipy/runtime/noop_environment.h"
+#include "slim_interpreters.h"
 
 namespace multipy::runtime {
 namespace {
-
-const std::vector<Obj> noObjects;
-
-Interpreter interpreter(bool slim) {
-  InterpreterOptions options;
-  options.slimTorch = slim;
-  return Interpreter(std::make_shared<NoopEnvironment>(), options);
-}
-
-/// The value of `expression` as text, after `statements`, in a namespace of their own.
-std::string text(const Interpreter& in, const std::string& statements,
-                 const std::string& expression) {
-  auto I = in.acquireSession();
-  const Obj names = I.global("builtins", "dict")(noObjects);
-  I.global("builtins", "exec")({I.fromIValue(statements), names});
-  return I.global("builtins", "eval")({I.fromIValue("str(" + expression + ")"), names})
-      .toIValue()
-      .toStringRef();
-}
 
 const std::string kModules = "import sys, torch\n";
 const std::string kKind = "type(sys.modules['torch.fx']).__name__";

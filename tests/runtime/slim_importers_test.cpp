@@ -1,0 +1,198 @@
+// InterpreterOptions::slimTorch: imports of transformers are lazy as torch's own are. What
+// transformers does while it is imported is done here by a package of its name.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "slim_interpreters.h"
+#include "temporary_folder.h"
+
+namespace multipy::runtime {
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::vector<std::pair<const char*, const char*>> kFiles = {
+    {"transformers/__init__.py", ""},
+    {"transformers/generation/__init__.py", ""},
+    {"transformers/generation/utils.py", R"(
+import torch
+from torch.fx import Proxy
+def generate(x): return x + 1
+def is_proxy(x): return isinstance(x, Proxy)
+)"},
+    {"transformers/integrations/__init__.py", R"(
+import sys, types
+class Replaced(types.ModuleType):
+    answer = 42
+replaced = Replaced(__name__)
+replaced.__path__, replaced.__spec__ = __path__, __spec__
+sys.modules[__name__] = replaced
+)"},
+    {"transformers/integrations/moe.py", R"(
+import torch
+@torch.library.custom_op("slim_importers::twice", mutates_args=())
+def twice(x: torch.Tensor) -> torch.Tensor:
+    return x * 2
+@twice.register_fake
+def _(x):
+    return torch.empty_like(x)
+)"},
+    {"transformers/integrations/fails.py", "import a_module_that_is_not_there\n"},
+    {"transformers/modeling.py", R"(
+import torch
+import sympy
+from sympy import Symbol
+from . import integrations
+from .generation.utils import generate, is_proxy
+from .integrations import moe
+try:
+    from .integrations import fails
+except ImportError:
+    fails = None
+
+@torch.compiler.disable
+def disabled(x):
+    "Called as it is."
+    return x.sin()
+
+@torch.compiler.disable(recursive=False)
+def disabled_itself(x):
+    return x.cos()
+
+@torch._dynamo.allow_in_graph
+def allowed(x):
+    return x * 2
+
+@torch._dynamo.assume_constant_result
+def constant():
+    return 3
+
+def model(x):
+    x = x + constant()
+    x = disabled(x) + 1
+    x = disabled_itself(x) - 1
+    return allowed(x)
+
+def asked_by_caller():
+    # Looks at the frame of its caller.
+    return torch.jit.script(Scripted)
+
+class Scripted(torch.nn.Module):
+    def forward(self, x):
+        return x
+)"},
+};
+
+class SlimImporters : public testing::Test {
+ protected:
+  SlimImporters() {
+    for (const auto& [name, content] : kFiles) {
+      const fs::path file = folder_ / name;
+      fs::create_directories(file.parent_path());
+      std::ofstream(file) << content;
+    }
+    imports_ = "import sys, torch\nsys.path.insert(0, " + quoted(folder_) +
+               ")\nsys.dont_write_bytecode = True\nfrom transformers import modeling\n"
+               "def kind(name): return type(sys.modules[name]).__name__\n";
+  }
+
+  ~SlimImporters() override { fs::remove_all(folder_); }
+
+  static std::string quoted(const fs::path& path) { return "r'" + path.string() + "'"; }
+
+  /// The same in an interpreter with slimTorch and in one without.
+  void expectEqual(const std::string& statements, const std::string& expression) {
+    const Interpreter usual = interpreter(false);
+    const Interpreter slim = interpreter(true);
+    EXPECT_EQ(text(slim, imports_ + statements, expression),
+              text(usual, imports_ + statements, expression));
+  }
+
+  const fs::path folder_ = testing_support::makeTemporaryFolder();
+  std::string imports_;
+};
+
+TEST_F(SlimImporters, ExecuteNothingThatIsNotUsed) {
+  const Interpreter slim = interpreter(true);
+  EXPECT_EQ(text(slim, imports_,
+                 "[kind(n) for n in ('transformers.modeling', 'transformers.generation.utils', "
+                 "'transformers.integrations.moe', 'torch._dynamo', 'sympy')]"),
+            "['module', 'LazyModule', 'LazyModule', 'LazyModule', 'LazyModule']");
+  EXPECT_EQ(text(slim, imports_, "(modeling.generate(1), kind('transformers.generation.utils'))"),
+            "(2, 'module')");
+  EXPECT_EQ(text(slim, imports_, "(modeling.is_proxy(1), kind('torch.fx'))"),
+            "(False, 'LazyModule')");
+  EXPECT_EQ(text(slim, imports_, "str(modeling.Symbol('x') + 1)"), "x + 1");
+}
+
+TEST_F(SlimImporters, MayReplaceTheirPackages) {
+  const Interpreter slim = interpreter(true);
+  EXPECT_EQ(
+      text(slim, imports_, "(modeling.integrations.answer, kind('transformers.integrations'))"),
+      "(42, 'Replaced')");
+}
+
+TEST_F(SlimImporters, RaiseWhatAModuleRaisesAtItsFirstUseAndAtEachLater) {
+  const Interpreter slim = interpreter(true);
+  const std::string uses = R"(
+errors = []
+for _ in range(2):
+    try:
+        modeling.fails.anything
+    except ModuleNotFoundError as error:
+        errors.append(error.name)
+)";
+  EXPECT_EQ(text(slim, imports_ + uses, "errors"),
+            "['a_module_that_is_not_there', 'a_module_that_is_not_there']");
+}
+
+// The parts that torch._dynamo makes of the model are as many, with as many operators.
+TEST_F(SlimImporters, DecorateForTheCompiler) {
+  expectEqual(R"(
+x = torch.arange(3.0)
+eager = modeling.model(x)
+found = torch._dynamo.explain(modeling.model)(x)
+)",
+              "(eager, found.graph_count, found.op_count, modeling.disabled.__doc__, "
+              "torch.compile(modeling.model, backend='eager')(x))");
+}
+
+TEST_F(SlimImporters, DisableWhatIsNoFunctionRightAway) {
+  expectEqual(R"(
+model = torch.compiler.disable(torch.nn.ReLU())
+try:
+    with torch.compiler.disable(): y = model(torch.ones(2))
+except RuntimeError as error:
+    y = error
+)",
+              "(type(model).__name__, y)");
+}
+
+TEST_F(SlimImporters, MakeOperatorsOfTheirOwn) {
+  expectEqual("y = modeling.moe.twice(torch.ones(2))",
+              "(y, torch.ops.slim_importers.twice(y), torch.compile(modeling.moe.twice, "
+              "backend='eager', fullgraph=True)(y))");
+  // An operator that goes, at the latest when the interpreter ends, executes nothing either.
+  const Interpreter slim = interpreter(true);
+  EXPECT_EQ(text(slim, imports_ + R"(
+modeling.moe.twice
+import weakref
+for finalizer in list(weakref.finalize._registry):
+    if finalizer.peek() and finalizer.peek()[1].__name__ == "_del_library": finalizer()
+)",
+                 "kind('torch.fx')"),
+            "LazyModule");
+}
+
+TEST_F(SlimImporters, AreTheCallersOfWhatTheyCall) {
+  expectEqual("scripted = modeling.torch.jit.script(modeling.Scripted())",
+              "(scripted(torch.ones(2)), isinstance(scripted, torch.jit.ScriptModule))");
+}
+
+}  // namespace
+}  // namespace multipy::runtime
