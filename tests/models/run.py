@@ -47,7 +47,7 @@ def main() -> int:
 def _arguments() -> argparse.Namespace:
     parser = command_line.parser(__doc__)
     parser.add_argument("--rounds", type=int, default=2, metavar="R")
-    parser.add_argument("--slim-torch", action="store_true", help="interpreters with InterpreterOptions::slimTorch")
+    parser.add_argument("--slim-torch", action="store_true", help="InterpreterOptions::slimTorch")
     parser.add_argument("names", nargs="*", metavar="ARCHITECTURE")
     options = command_line.parse(parser)
     unknown = [name for name in options.names if name not in ARCHITECTURES]
