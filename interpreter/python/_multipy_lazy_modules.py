@@ -15,6 +15,10 @@ are plain Python's as well, so that what it needs of other groups is executed fi
 no code sees another order of side effects than plain Python's, only a later time. What
 has to happen without a use of a module is the package's to say (Package in _multipy_finder.py).
 
+What other packages (Package.importers) import later, while they are executed, is lazy in the
+same way, but each module of it is a group of its own: it is executed when it is first
+used, as if the program had imported it only then.
+
 A LazyName is called, subclassed, subscripted and asked for attributes as what it
 stands for, which executes the group. isinstance() with it is false until then, and that
 without executing anything: no instance can have been made. When the group has been
