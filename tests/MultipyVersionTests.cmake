@@ -19,7 +19,7 @@ set(multipy_version_tests
   # together, cold, again and again
   tensors_stress cold_starts cold_starts_slim recycle recycle_bare
   # beside plain Python
-  conformance_programs conformance_slim)
+  conformance_programs conformance_slim meta_kernels)
 
 add_custom_target(version_tests)
 

@@ -99,13 +99,14 @@ PyStatus start(const InterpreterConfig& given) {
 }
 
 bool makeSlim() {
+  Reference slim;
   // Each imports those before it.
-  const Reference lazy = ourModule("_multipy_lazy_modules");
-  const Reference finder = lazy ? ourModule("_multipy_finder") : nullptr;
-  const Reference compiler = finder ? ourModule("_multipy_slim_compiler") : nullptr;
-  const Reference slim = compiler ? ourModule("_multipy_slim") : nullptr;
-  return Reference::take(slim ? PyObject_CallMethod(slim.get(), "install", nullptr) : nullptr)
-             .get() != nullptr;
+  for (const char* name : {"_multipy_lazy_modules", "_multipy_finder", "_multipy_slim_compiler",
+                           "_multipy_slim_meta", "_multipy_slim"}) {
+    slim = ourModule(name);
+    if (!slim) return false;
+  }
+  return Reference::take(PyObject_CallMethod(slim.get(), "install", nullptr)).get() != nullptr;
 }
 
 bool runBootstrap(const InterpreterConfig& config, Failure& failure) {

@@ -33,6 +33,7 @@ class Package:
     groups = {}  # prefix of modules' names -> name of their group
     at_once = frozenset()  # modules within those prefixes that are executed as ever
     answers = {}  # (module, name) -> what may be had for it without executing the module
+    calls = {}  # (module, name) -> what is called instead while the module has not been executed
     answers_at_start = {}  # the same, of the package's start
     constants = frozenset()  # (module, name) that its start reads: had from the module's source
     made_by = {}  # module that C code makes -> module that calls this code

@@ -392,6 +392,12 @@ def _real(lazy):
         return import_module(f"{module.__name__}.{name}")
 
 
+def _called(lazy):
+    """What a call of it is a call of."""
+    answer = _package.calls.get((names_of(_slot(lazy, "_module"))["__name__"], _slot(lazy, "_name")))
+    return _real(lazy) if answer is None or _is_executed(lazy) else answer
+
+
 def _is_executed(lazy):
     module = _slot(lazy, "_module")
     return type(module) is not LazyModule or Group.of(names_of(module)["__name__"]).has_begun(
@@ -434,7 +440,7 @@ class LazyName:
         return _is_executed(self) and issubclass(cls, _real(self))
 
     # Not a function: what is called sees its caller's frame next to its own.
-    __call__ = property(_real)
+    __call__ = property(_called)
 
     def __eq__(self, other):
         if self is other or _asked_by_typing():

@@ -22,6 +22,7 @@ import sys
 import _multipy_finder as finder
 import _multipy_lazy_modules as lazy_modules
 from _multipy_slim_compiler import Decorations
+from _multipy_slim_meta import MetaKernels
 
 _C10D = "torch.distributed.distributed_c10d"
 _REGISTER_PROCESS_GROUP = "_register_process_group_opaque_type"
@@ -127,6 +128,9 @@ class _Torch(finder.Package):
         ("torch.distributed.rpc", "is_available"): lambda: _c_has("_rpc_init"),
         **decorations.answers,
     }
+    calls = {
+        ("torch.jit._trace", "is_tracing"): lambda: sys.modules["torch"]._C._is_tracing(),
+    }
     answers_at_start = {
         # Asked to add two functions to TorchScript's builtins: _complete_builtins() does.
         ("torch.distributed.autograd", "is_available"): lambda: False,
@@ -160,23 +164,30 @@ class _Torch(finder.Package):
             "ProxyTorchDispatchMode",
         ),
         ("transformers.distributed.fsdp", "is_fsdp_managed_module"): ("FullyShardedDataParallel",),
+        ("transformers.distributed.utils", "is_dtensor"): ("DTensor",),
         ("transformers.utils.import_utils", "is_fake_tensor"): ("FakeTensor",),
         ("transformers.utils.import_utils", "is_torch_fx_proxy"): ("Proxy",),
     }
     # What torch.library looks into when an operator goes.
     empty = frozenset({("torch.fx.operator_schemas", "_SCHEMA_TO_SIGNATURE_CACHE")})
-    # torch 2.14 asks by a function.
-    answers_in = dict.fromkeys(
-        (
-            ("torch._guards", "detect_fake_mode"),
-            ("torch._tensor", "_reduce_ex_internal"),
-            ("torch._tensor_str", "_str_intern"),
+    answers_in = {
+        # The functions that a torch.device as a context gives its device to. Asked again when
+        # there is a nested_tensor().
+        ("torch.utils._device", "_device_constructors"): {"nested_tensor": object()},
+        # torch 2.14 asks by a function.
+        **dict.fromkeys(
+            (
+                ("torch._guards", "detect_fake_mode"),
+                ("torch._tensor", "_reduce_ex_internal"),
+                ("torch._tensor_str", "_str_intern"),
+            ),
+            {"is_fake_tensor": _is_fake_tensor},
         ),
-        {"is_fake_tensor": _is_fake_tensor},
-    )
+    }
 
     def __init__(self):
         self._undo = []  # of what stands in for the group "graphs"
+        self._meta_kernels = None
 
     def started(self):
         self._let_c_code_ask_once()
@@ -184,11 +195,13 @@ class _Torch(finder.Package):
         self._stand_in_for_c_modules()
         # A backend that torch loads at the end of its start may have used all of them.
         if not lazy_modules.is_done("graphs"):
-            self._wait_for_meta_tensors()
+            self._meta_kernels = MetaKernels()
             self._wait_for_operators()
             self._wait_for_sizes_in_trees()
 
     def before(self, group):
+        if group == "torch._dynamo":
+            lazy_modules.execute("graphs")  # which imports it, and not the other way round
         if group == "graphs":
             for undo in self._undo:
                 undo()
@@ -197,6 +210,8 @@ class _Torch(finder.Package):
     def after(self, group):
         if group == "torch._dynamo":
             self.decorations.apply()
+        if group == "graphs":
+            self._graphs_are_there()
         if group != "distributed":
             return
         if _c_has("_dist_autograd_init"):
@@ -229,22 +244,11 @@ class _Torch(finder.Package):
             else:
                 del sys.modules[name]
 
-    def _wait_for_meta_tensors(self):
-        """torch._meta_registrations gives 1,350 operators kernels for the device meta. None of
-        them can be called before there is a meta tensor, and these two make the first one."""
-        torch = sys.modules["torch"]
-        library = torch._C._dispatch_library("IMPL", "aten", "", __file__, 0)
-        meta = torch._C.DispatchKeySet(torch._C.DispatchKey.Meta)
-        for name, overload in (("empty", "memory_format"), ("empty_strided", "default")):
-            operator = getattr(getattr(torch.ops.aten, name), overload)
-
-            def first(*arguments, _operator=operator, **keywords):
-                lazy_modules.execute("graphs")
-                return _operator.redispatch(meta, *arguments, **keywords)
-
-            suffix = "" if overload == "default" else f".{overload}"
-            library.impl(name + suffix, "Meta", first, False)
-        self._undo.append(library.reset)
+    def _graphs_are_there(self):
+        if self._meta_kernels:
+            self._meta_kernels.remove()
+        if "torch.utils._device" in sys.modules:
+            sys.modules["torch.utils._device"]._device_constructors.cache_clear()
 
     def _wait_for_operators(self):
         """Some are defined by lazy modules: torch.ops.prims.add, torch.ops.higher_order.cond."""

@@ -379,7 +379,7 @@ TEST(OurModulesTest, AreThoseOfTheSources) {
 import glob, os, sys, types
 def compare(folder):
     files = glob.glob(folder + '/*.py')
-    assert len(files) == 9, files
+    assert len(files) == 10, files
     for file in files:
         name = os.path.basename(file)[:-3]
         code = compile(open(file).read(), f'<multipy/{name}.py>', 'exec')

@@ -169,6 +169,28 @@ import torch.utils._pytree as trees
       "[True, 2, 3, -1.0, 'cond', [4, 5]]");
 }
 
+TEST(SlimTorch, ModelsAreMadeOnTheDeviceMetaWithoutTheRest) {
+  EXPECT_EQ(text(interpreter(true), R"(
+import _multipy_lazy_modules, threading, torch
+linear = torch.nn.Linear(3, 4, device="meta")
+with torch.device("meta"):
+    embedding = torch.nn.Embedding(5, 3)
+shapes = [tuple(linear(embedding.weight).shape)]
+done = [_multipy_lazy_modules.is_done("graphs")]
+convolution = torch.nn.Conv1d(3, 4, 1, device="meta")
+barrier = threading.Barrier(4)
+def convolve():
+    barrier.wait()
+    shapes.append(tuple(convolution(torch.empty(3, 2, device="meta")).shape))
+threads = [threading.Thread(target=convolve) for _ in range(4)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+done.append(_multipy_lazy_modules.is_done("graphs"))
+)",
+                 "(shapes, done)"),
+            "([(5, 4), (4, 2), (4, 2), (4, 2), (4, 2)], [False, True])");
+}
+
 TEST(SlimTorch, ThreadsMayUseItFirstAtOnce) {
   const Interpreter slim = interpreter(true);
   EXPECT_EQ(text(slim, kModules + R"(
