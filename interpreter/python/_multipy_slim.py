@@ -29,12 +29,13 @@ _REGISTER_PROCESS_GROUP = "_register_process_group_opaque_type"
 
 _GROUPS = {
     # Graphs, tracing, fake tensors, decompositions: each imports most of the others.
-    "graphs": """torch._custom_op torch._custom_ops torch._decomp torch._dispatch torch._export
+    "graphs": """torch._decomp torch._dispatch torch._export
         torch._functorch torch._higher_order_ops torch._native torch._prims torch._refs
         torch._library.fake_profile torch._prims_common.wrappers torch._meta_registrations
         torch._subclasses torch.export torch.func torch.fx torch.nested torch.utils._debug_mode
         torch.utils._thunk torch.utils.checkpoint""",
-    "operators": "torch._library.custom_ops torch._library.infer_schema torch._library.triton",
+    "operators": """torch._custom_op torch._custom_ops torch._library.custom_ops
+        torch._library.infer_schema torch._library.triton""",
     "distributed": """torch._C._distributed_autograd torch._C._distributed_c10d
         torch._C._distributed_rpc torch.distributed torch.monitor torch.nn.parallel""",
     "quantization": """torch.ao torch.nn.intrinsic torch.nn.qat torch.nn.quantizable

@@ -39,7 +39,7 @@ def samples():
             except Exception:
                 continue  # made with values, sparse, or of a library that is not there
             for i, each in enumerate(inputs):
-                yield f"{op.full_name} {dtype} {i}", op.op, each
+                yield f"{op.name} {op.variant_test_name} {dtype} {i}", op.op, each
 
 
 def shown(x):

@@ -72,8 +72,10 @@ def allowed(x):
 def constant():
     return 3
 
+def add_constant(x):
+    return x + constant()
+
 def model(x):
-    x = x + constant()
     x = disabled(x) + 1
     x = disabled_itself(x) - 1
     return allowed(x)
@@ -161,8 +163,12 @@ TEST_F(SlimImporters, DecorateForTheCompiler) {
 x = torch.arange(3.0)
 eager = modeling.model(x)
 found = torch._dynamo.explain(modeling.model)(x)
+try:
+    sum = torch.compile(modeling.add_constant, backend="eager", fullgraph=True)(x)
+except TypeError as error:
+    sum = error  # torch 2.4
 )",
-              "(eager, found.graph_count, found.op_count, modeling.disabled.__doc__, "
+              "(eager, sum, found.graph_count, found.op_count, modeling.disabled.__doc__, "
               "torch.compile(modeling.model, backend='eager')(x))");
 }
 
