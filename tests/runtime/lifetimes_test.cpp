@@ -1,4 +1,5 @@
 // What outlives what: handles after their session, manager or process has gone.
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -110,14 +111,22 @@ TEST(Lifetimes, TwoManagersAtOnce) {
 
 TEST(Lifetimes, DestructionWaitsForOperationsAndRefusesLaterOnes) {
   std::optional<InterpreterManager> manager(std::in_place, 1);
+  manager->registerModuleSource("work", R"(
+import os, time
+def work(pipe):
+    os.write(pipe, b'b')
+    time.sleep(0.3)
+    os.write(pipe, b'e')
+)");
   auto session = manager->acquireOne();
-  Obj sleep = session.global("time", "sleep");
-  std::atomic<bool> ended{false};
+  Obj work = session.global("work", "work");
+  int pipe[2];
+  ASSERT_EQ(::pipe2(pipe, O_NONBLOCK), 0);
   std::atomic<int> refused{0};
-  std::thread sleeper([&] {
-    sleep({0.3});
-    ended = true;
-  });
+  std::thread worker([&] { work({pipe[1]}); });
+  char said = 0;
+  while (::read(pipe[0], &said, 1) != 1) std::this_thread::yield();
+  ASSERT_EQ(said, 'b');
   std::vector<std::thread> callers;
   std::atomic<int> called{0};
   for (int t = 0; t < 3; ++t)
@@ -133,10 +142,11 @@ TEST(Lifetimes, DestructionWaitsForOperationsAndRefusesLaterOnes) {
       }
     });
   while (called < 10) std::this_thread::yield();
-  std::this_thread::sleep_for(std::chrono::milliseconds(50));
   manager.reset();
-  EXPECT_TRUE(ended);
-  sleeper.join();
+  EXPECT_EQ(::read(pipe[0], &said, 1), 1);
+  EXPECT_EQ(said, 'e');
+  worker.join();
+  for (const int end : pipe) ::close(end);
   for (auto& caller : callers) caller.join();
   EXPECT_EQ(refused, 3);
 }

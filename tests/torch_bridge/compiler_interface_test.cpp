@@ -63,6 +63,18 @@ struct Recording final : Interface {
   void call_accumulate_grad(PyObject*, const at::Tensor&, const at::Tensor&, bool) const {
     told.called.push_back("accumulate");
   }
+  // torch 2.7
+  std::string bind_function(PyObject* compiler, const std::string& name,
+                            functional_apply_t function, std::vector<at::TypePtr> arguments,
+                            bool isCustom, bool isTraceable) {
+    return std::as_const(*this).bind_function(compiler, name, std::move(function),
+                                              std::move(arguments), isCustom, isTraceable);
+  }
+  variable_list call_function(PyObject* compiler, const char* method, const std::string& name,
+                              const variable_list& inputs, const ivalue_list& arguments,
+                              const c10::IValue& outputs) {
+    return std::as_const(*this).call_function(compiler, method, name, inputs, arguments, outputs);
+  }
 
   Told& told;
 };
