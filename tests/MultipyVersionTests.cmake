@@ -17,7 +17,7 @@ set(multipy_version_tests
   slim_test slim_importers_test broken_interpreters_test shared_storages_test
   runtime_packages packages_test packaged_pickles_test replicated_objects_test ancestor_programs_test
   # together, cold, again and again
-  tensors_stress cold_starts cold_starts_slim recycle recycle_bare
+  tensors_stress cold_starts cold_starts_whole recycle recycle_bare
   # beside plain Python
   conformance_programs conformance_slim meta_kernels)
 

@@ -22,7 +22,7 @@ const OptionRule& ruleOf(std::string_view name, const std::vector<OptionRule>& r
 
 const std::vector<OptionRule> kEnvironmentOptions = {
     {"--python"}, {"--cache"},           {"--private"},
-    {"--shared"}, {"--isolated", false}, {"--slim-torch", false}};
+    {"--shared"}, {"--isolated", false}, {"--whole-torch", false}};
 
 const std::string_view kEnvironmentHelp =
     R"(  --python PREFIX    a venv, conda environment or Python prefix
@@ -32,7 +32,7 @@ const std::string_view kEnvironmentHelp =
   --shared PATTERN   those of which the process has one; as in "libfoo*.so*";
                      the last that fits decides
   --isolated         as python -I: no PYTHON* variables, no user's site-packages
-  --slim-torch       what serving does not use of torch is executed when it is used
+  --whole-torch      all of torch is executed by import torch, not when it is used
 )";
 
 Options::Options(const Words& words, const std::vector<OptionRule>& rules, Where where) {
@@ -95,7 +95,7 @@ runtime::InterpreterManagerOptions Options::interpreterOptions() const {
     options.environment = std::make_shared<runtime::PythonEnvironment>(value("--python"));
   options.cacheDirectory = value("--cache");
   options.interpreters.isolated = has("--isolated");
-  options.interpreters.slimTorch = has("--slim-torch");
+  options.interpreters.slimTorch = !has("--whole-torch");
   // The library's first match decides, a command line's last.
   for (const auto& [option, pattern] : given_)
     if (option == "--private" || option == "--shared")

@@ -8,7 +8,7 @@ from results import Key, Results
 
 BARE_STARTS = 5  # in a row, of which the median counts: one takes some 10 ms
 PROCESSES = ("fresh process", "forkserver worker")
-SLIM = "multipy, slim"  # InterpreterOptions::slimTorch
+WHOLE = "multipy, whole torch"  # without InterpreterOptions::slimTorch
 
 
 def _workers(plan, kind: str) -> Asked:
@@ -16,7 +16,7 @@ def _workers(plan, kind: str) -> Asked:
 
 
 def _derive_over_fresh(results: Results, metric: str, unit: str, keys: dict[str, Key]) -> None:
-    for name in ("multipy", SLIM, "forkserver worker"):
+    for name in ("multipy", WHOLE, "forkserver worker"):
         results.derive(Key(metric, name, unit=unit), keys[name], keys["fresh process"], lambda a, b: a / b)
 
 
@@ -25,7 +25,7 @@ def ready(plan, results: Results) -> None:
     warms caches and starts the fork server, is left out."""
     plan.say("making interpreters and processes ready")
     make_copies(plan, 2 * (plan.repeats + 1))
-    times = {name: Key("ready_s", name, unit="s") for name in ("multipy", SLIM, *PROCESSES)}
+    times = {name: Key("ready_s", name, unit="s") for name in ("multipy", WHOLE, *PROCESSES)}
     bare = {name: Key("bare_ready_ms", name, unit="ms") for name in ("multipy, no torch", "fresh process, no torch")}
     make_copies(plan, BARE_STARTS * (plan.repeats + 1), torch=False)
     with contextlib.ExitStack() as stack:
@@ -35,7 +35,7 @@ def ready(plan, results: Results) -> None:
         without_torch = stack.enter_context(multipy(plan)), stack.enter_context(_workers(plan, "bare"))
         for repeat in range(plan.repeats + 1):
             started, imported = program.ask("extra"), program.ask("extra_torch")
-            slim = program.ask("extra_slim") + program.ask("extra_torch")
+            whole = program.ask("extra_whole") + program.ask("extra_torch")
             other, worker = fresh.ask("start"), forked.ask("start")
             bares = [
                 statistics.median(process.ask("extra") for _ in range(BARE_STARTS)) for process in without_torch
@@ -44,7 +44,7 @@ def ready(plan, results: Results) -> None:
                 for key, seconds in zip(bare.values(), bares):
                     results.add(key, seconds * 1000)
                 results.add(times["multipy"], started + imported)
-                results.add(times[SLIM], slim)
+                results.add(times[WHOLE], whole)
                 results.add(times["fresh process"], other)
                 results.add(times["forkserver worker"], worker)
     _derive_over_fresh(results, "ready_ratio", "x of a fresh process", times)
@@ -69,7 +69,7 @@ def footprint(plan, results: Results) -> None:
             one_more()
             results.add(steps[name], process.pss_mb() - before)
 
-    for name, start in (("multipy", "extra"), (SLIM, "extra_slim")):
+    for name, start in (("multipy", "extra"), (WHOLE, "extra_whole")):
         with multipy(plan) as program:
             commands = (start, "extra_torch", "collect")
             measure(name, program, lambda: [program.ask(command) for command in commands])

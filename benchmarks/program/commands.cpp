@@ -51,7 +51,7 @@ const std::map<std::string, Commands::Command>& Commands::all() {
       {"handoff", {4, nullptr, &Commands::handoff}},
       {"detach", {2, nullptr, &Commands::detach}},
       {"extra", {1, nullptr, &Commands::extra}},
-      {"extra_slim", {1, nullptr, &Commands::extra}},
+      {"extra_whole", {1, nullptr, &Commands::extra}},
       {"extra_torch", {1, nullptr, &Commands::extra}},
       {"collect", {1, nullptr, &Commands::extra}},
   };
@@ -188,8 +188,8 @@ Commands::Numbers Commands::detach(const Words& words) {
 }
 
 Commands::Numbers Commands::extra(const Words& words) {
-  if (words[0] == "extra") return {extras_.start(false)};
-  if (words[0] == "extra_slim") return {extras_.start(true)};
+  if (words[0] == "extra") return {extras_.start(true)};
+  if (words[0] == "extra_whole") return {extras_.start(false)};
   if (words[0] == "extra_torch") return {extras_.importTorch()};
   return {extras_.collect()};
 }

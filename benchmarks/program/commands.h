@@ -25,7 +25,7 @@
 //                                   its GIL, by M threads
 //   handoff M PLACES S              ns (handoff.h)
 //   detach S                        ns
-//   extra | extra_slim | extra_torch | collect
+//   extra | extra_whole | extra_torch | collect
 //                                   one more interpreter, step by step: seconds (pools.h)
 #pragma once
 

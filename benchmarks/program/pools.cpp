@@ -129,9 +129,9 @@ runtime::Interpreter& Extras::last() {
   return interpreters_.back();
 }
 
-double Extras::start(bool slim) {
+double Extras::start(bool slimTorch) {
   runtime::InterpreterOptions options;
-  options.slimTorch = slim;
+  options.slimTorch = slimTorch;
   const Stopwatch stopwatch;
   interpreters_.emplace_back(std::make_shared<runtime::NoopEnvironment>(), options);
   auto session = last().acquireSession();

@@ -60,9 +60,9 @@ class Extras {
   Extras();
   ~Extras();
 
-  double start(bool slim);  // one more, and one call of a Python function in it
-  double importTorch();     // torch imported in the last one, and one operator called
-  double collect();         // Python's garbage collected there
+  double start(bool slimTorch);  // one more, and one call of a Python function in it
+  double importTorch();          // torch imported in the last one, and one operator called
+  double collect();              // Python's garbage collected there
 
  private:
   runtime::Interpreter& last();

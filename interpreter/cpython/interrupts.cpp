@@ -4,6 +4,7 @@
 #include <iterator>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "interpreter/common/reference.h"
 #include "interpreter/cpython/async_exceptions.h"
@@ -29,7 +30,7 @@ constexpr std::string_view kTakeLocksOfImports[] = {
     "acquire", "release", "__enter__", "__exit__", "_get_module_lock", "_lock_unlock_module", "cb"};
 
 constinit PyObject* interruptedMade = nullptr;  // ends with this library
-constinit PyThreadState* notNow = nullptr;      // has put interrupts off
+std::vector<PyThreadState*> notNow;             // have put interrupts off, each as often as it has
 
 // As CPython raises it between two instructions. -1 with the exception, as both functions fail.
 int raiseAsyncException() {
@@ -60,11 +61,15 @@ PyObject* interruptedType() {
   return interruptedMade;
 }
 
-void putInterruptsOff() { notNow = attachedThreadState(); }
-void allowInterrupts() { notNow = nullptr; }
+void putInterruptsOff() { notNow.push_back(attachedThreadState()); }
+
+void allowInterrupts() {
+  const auto mine = std::ranges::find(notNow, attachedThreadState());
+  if (mine != notNow.end()) notNow.erase(mine);
+}
 
 bool interruptThread(PyThreadState* state) {
-  if (state == notNow || takesLockOfImports(state)) return false;
+  if (std::ranges::find(notNow, state) != notNow.end() || takesLockOfImports(state)) return false;
   PyObject* const exception = interruptedType();
   if (!exception) {
     PyErr_Clear();

@@ -35,7 +35,7 @@ PyObject* interruptedType();
 /// False, without an exception: not now, since it is put off, or out of memory.
 bool interruptThread(PyThreadState* state);
 /// The calling thread does what cannot be done a second time, as torch's import is: it is not
-/// interrupted meanwhile. One thread of the interpreter at a time.
+/// interrupted until it has allowed it again as often as it has put it off.
 void putInterruptsOff();
 void allowInterrupts();
 /// By the thread itself: one that is pending is not raised any more. False: none is.

@@ -6,6 +6,7 @@
 
 #include "interpreter/common/host_connection.h"
 #include "interpreter/common/no_memory.h"
+#include "interpreter/common/python_modules.h"
 #include "interpreter/cpython/import_gates.h"
 #include "interpreter/cpython/interrupts.h"
 #include "interpreter/cpython/real_paths.h"
@@ -151,6 +152,11 @@ PyObject* allow(PyObject*, PyObject*) {
   Py_RETURN_NONE;
 }
 
+PyObject* ownModule(PyObject*, PyObject* name) {
+  const char* text = PyUnicode_AsUTF8(name);
+  return text ? ourModule(text).release() : nullptr;
+}
+
 PyMethodDef methods[] = {
     {"has_fact", hasFact, METH_O, "Whether an interpreter of this process has made it known."},
     {"publish_fact", publishFact, METH_O, "To all interpreters of this process."},
@@ -187,6 +193,7 @@ PyMethodDef methods[] = {
     {"keep_for_ever", keepForEver, METH_O, "This object is not destroyed, also when Python ends."},
     {"module_source", orMemoryError<moduleSource>, METH_O,
      "Source registered for a module name, or None."},
+    {"own_module", ownModule, METH_O, "One of multipy's embedded modules, executed once."},
     {"has_modules_below", orMemoryError<hasModulesBelow>, METH_O,
      "Whether a module has been registered below a name."},
     {nullptr, nullptr, 0, nullptr}};

@@ -98,17 +98,6 @@ PyStatus start(const InterpreterConfig& given) {
   return status;
 }
 
-bool makeSlim() {
-  Reference slim;
-  // Each imports those before it.
-  for (const char* name : {"_multipy_lazy_modules", "_multipy_finder", "_multipy_slim_compiler",
-                           "_multipy_slim_meta", "_multipy_slim"}) {
-    slim = ourModule(name);
-    if (!slim) return false;
-  }
-  return Reference::take(PyObject_CallMethod(slim.get(), "install", nullptr)).get() != nullptr;
-}
-
 bool runBootstrap(const InterpreterConfig& config, Failure& failure) {
   const SignalsAreTheHosts untouched;
   const auto paths = Reference::take(PyList_New(0));
@@ -124,8 +113,9 @@ bool runBootstrap(const InterpreterConfig& config, Failure& failure) {
   const Reference gates = PyErr_Occurred() ? nullptr : ourModule("_multipy_gates");
   const Reference bootstrap = gates ? ourModule("_multipy_bootstrap") : nullptr;
   const auto done = Reference::take(
-      bootstrap ? PyObject_CallMethod(bootstrap.get(), "start", "O", paths.get()) : nullptr);
-  if (done && (!config.slimTorch || makeSlim())) return true;
+      bootstrap ? PyObject_CallMethod(bootstrap.get(), "start", "Oi", paths.get(), config.slimTorch)
+                : nullptr);
+  if (done) return true;
   takePythonError(failure);
   return false;
 }

@@ -221,6 +221,29 @@ def _execute_torch(loader, module):
             gc.enable()
 
 
+class _SlimTorch:
+    """Finder of torch, as slim interpreters import it (_multipy_slim.py): makes that ready before
+    torch is looked for first, so that an interpreter without torch does without."""
+
+    # Each imports those before it.
+    MODULES = (
+        "_multipy_lazy_modules",
+        "_multipy_finder",
+        "_multipy_slim_compiler",
+        "_multipy_slim_meta",
+        "_multipy_slim",
+    )
+
+    @classmethod
+    def find_spec(cls, name, path=None, target=None):
+        if name != "torch" or cls not in sys.meta_path:
+            return None
+        sys.meta_path.remove(cls)
+        for module in cls.MODULES:
+            slim = _multipy_host.own_module(module)
+        return slim.install().find_spec(name, path, target)
+
+
 class _TorchImport:
     """Sees to it that torch, whose C++ part can be initialised once in an interpreter, is not
     imported again after that import has failed."""
@@ -354,7 +377,7 @@ def check_standard_library():
     _multipy_host.publish_fact(where)
 
 
-def start(extra_paths):
+def start(extra_paths, slim_torch):
     leave_signals_alone()
     reload_environment_as_it_is()
     hold_others_while_forking()
@@ -372,6 +395,8 @@ def start(extra_paths):
             RegisteredPackages,
         )
     )
+    if slim_torch:
+        sys.meta_path.insert(0, _SlimTorch)
     if _OwnPackage.NAME in sys.modules:  # by a .pth file of the environment
         _OwnPackage.complete(sys.modules[_OwnPackage.NAME])
     sys.path.extend(extra_paths)

@@ -36,6 +36,7 @@ class Package:
     calls = {}  # (module, name) -> what is called instead while the module has not been executed
     answers_at_start = {}  # the same, of the package's start
     constants = frozenset()  # (module, name) that its start reads: had from the module's source
+    raisers = frozenset()  # modules with exceptions that nothing catches but around uses of them
     made_by = {}  # module that C code makes -> module that calls this code
     lazy_names_in = {}  # function -> names it gets as LazyNames, after the start, too
     empty = frozenset()  # (module, name) of containers that only executing lazy modules fills
@@ -55,9 +56,10 @@ class Package:
 
 
 def start_with(package):
-    """From now on: import package.name starts it so. Once per interpreter."""
+    """From now on: import package.name starts it so. Once per interpreter. Returns the finder."""
     lazy_modules.belong_to(package)
     sys.meta_path.insert(0, _Finder(package))
+    return sys.meta_path[0]
 
 
 def _module_lock_given_back(name):

@@ -39,14 +39,30 @@ from _thread import get_ident
 from importlib import _bootstrap, import_module
 
 import _multipy_gates as gates
+import _multipy_host
 
 _Module = types.ModuleType
 _IMPORT_FROM = opcode.opmap["IMPORT_FROM"]
 _EXTENDED_ARG = opcode.opmap["EXTENDED_ARG"]
+# except A, except (A, b.C): loads, and an operation that takes the class, or a tuple of them.
+_MATCH_EXCEPTION = opcode.opmap.get("CHECK_EXC_MATCH") or opcode.opmap["JUMP_IF_NOT_EXC_MATCH"]
+_CACHE = 0  # what lies between the operations, from CPython 3.11 on
+_GIVE_CLASSES = {
+    opcode.opmap[name] for name in ("BUILD_TUPLE", "EXTENDED_ARG", "LOAD_ATTR", "LOAD_GLOBAL", "LOAD_NAME")
+} | {_CACHE}
+_GLOBALS_SHIFT = sys.version_info >= (3, 11)  # a LOAD_GLOBAL's lowest bit says something else
+_NAMES = {
+    opcode.opmap["LOAD_GLOBAL"]: lambda code, argument: code.co_names[argument >> _GLOBALS_SHIFT],
+    opcode.opmap["LOAD_NAME"]: lambda code, argument: code.co_names[argument],
+}
+_ENDS_OF_EXCEPTIONS = ("Error", "Exception", "Exit", "Interrupt", "Warning")
 # Known of a module before it is executed: without a use, and where an import only asks
 # whether there is such a module.
 _ITS_OWN = frozenset(("__name__", "__package__", "__loader__", "__file__", "__cached__"))
 _ASKED_BY_IMPORTS = frozenset(("__spec__", "__path__"))
+# Not there before: warnings makes the second in modules whose code warns, and unittest looks for it
+# in all modules.
+_NOT_YET = frozenset(("__path__", "__warningregistry__"))
 
 _IMPORT_SYSTEM = frozenset((
     "importlib",
@@ -58,6 +74,7 @@ _IMPORT_SYSTEM = frozenset((
 
 _package = None  # what is started by start_with(): a Package (_multipy_finder.py)
 _starting = None  # the thread that does, while it does
+_caught = {}  # (module, function, line) -> names in its `except` clauses
 _importing = {}  # thread -> how many modules of Package.importers it is executing
 _executing = {}  # thread -> how many groups it is executing
 _execution = _bootstrap._ModuleLock("<lazy modules>")  # held by the thread that executes a group
@@ -119,7 +136,17 @@ def is_importer(name):
     return name.partition(".")[0] in _package.importers
 
 
+def _frame_above(number):
+    """So many above the caller's; None if C code called, and no Python code called that."""
+    try:
+        return sys._getframe(number + 1)
+    except ValueError:
+        return None
+
+
 def function_of(frame):
+    if frame is None:
+        return None, None
     return frame.f_globals.get("__name__"), frame.f_code.co_name
 
 
@@ -217,6 +244,8 @@ class Group:
     def _execute_all(self, me):
         self.executor = me
         try:
+            # What a module registers cannot be registered again after an interrupt halfway.
+            _multipy_host.put_interrupts_off()
             with self._being_executed():
                 _package.before(self.name)
                 for module in self._modules:
@@ -227,6 +256,7 @@ class Group:
                 self.done = True
                 _package.after(self.name)
         finally:
+            _multipy_host.allow_interrupts()
             self.executor = None
 
     def _execute(self, module):
@@ -302,14 +332,13 @@ class LazyModule(_Module):
         if name in _ITS_OWN and name in names:
             return names[name]
         if get_ident() not in _executing:
-            if name in _ASKED_BY_IMPORTS:
-                if name in names:
-                    return names[name]
-                if name == "__path__":
-                    raise AttributeError(name)
+            if name in _ASKED_BY_IMPORTS and name in names:
+                return names[name]
+            if name in _NOT_YET:
+                raise AttributeError(name)
             if isinstance(names.get(name), _Module):  # import a.b.c as d
                 return names[name]
-            found, value = _lazy_name_or_answer(self, name, sys._getframe(1))
+            found, value = _lazy_name_or_answer(self, name, _frame_above(1))
             if found:
                 return value
         group.execute(self)
@@ -323,7 +352,7 @@ class LazyModule(_Module):
 def _lazy_name_or_answer(module, name, caller):
     """(whether there is one, and it), for a use that need not execute the module."""
     module_name = names_of(module)["__name__"]
-    imports = _operation_of(caller) == _IMPORT_FROM
+    imports = caller is not None and _operation_of(caller) == _IMPORT_FROM
     function = function_of(caller)
     if (module_name, name) in _package.answers and not imports:
         return True, _package.answers[module_name, name]
@@ -342,11 +371,50 @@ def _lazy_name_or_answer(module, name, caller):
             return True, _constant(module, name)
         except Exception:
             pass  # it is no such constant here, or there is no source: the module is executed
-    if imports:
+    if imports and not _may_be_caught(module_name, name, caller):
         return True, _lazy_name(module, module_name, name, caller)
+    if imports:
+        return False, None
     # The import system asks whether to import a submodule. Whether the name is one, and not
     # something of the module itself, is to be seen when that has been executed.
     return asks_for_import, None
+
+
+def _may_be_caught(module_name, name, importer):
+    """Whether the name may come to be in an `except`, which takes nothing but classes: in the
+    module that imports it, or, if it is that of an exception, in one that has it from there."""
+    if name.endswith(_ENDS_OF_EXCEPTIONS) and module_name not in _package.raisers:
+        return True
+    key = *function_of(importer), importer.f_code.co_firstlineno
+    if key not in _caught:
+        _caught[key] = frozenset(_caught_in(importer.f_code))
+    return name in _caught[key]
+
+
+def _caught_in(code):
+    """The names in the `except` clauses of code and of the functions in it."""
+    operations = code.co_code[::2]
+    at = operations.find(_MATCH_EXCEPTION)
+    while at >= 0:
+        before = at - 1
+        while operations[before] in _GIVE_CLASSES:
+            names = _NAMES.get(operations[before])
+            if names:
+                yield names(code, _argument(code.co_code, 2 * before))
+            before -= 1
+        at = operations.find(_MATCH_EXCEPTION, at + 1)
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from _caught_in(constant)
+
+
+def _argument(bytecode, at):
+    argument, shift = bytecode[at + 1], 8
+    while at >= 2 and bytecode[at - 2] == _EXTENDED_ARG:
+        at -= 2
+        argument |= bytecode[at + 1] << shift
+        shift += 8
+    return argument
 
 
 def _operation_of(frame):
@@ -407,7 +475,7 @@ def _is_executed(lazy):
 
 def _asked_by_typing():
     """Annotations: typing looks at all that it is given, and needs to know nothing of it."""
-    return sys._getframe(2).f_globals.get("__name__") in ("typing", "typing_extensions")
+    return function_of(_frame_above(2))[0] in ("typing", "typing_extensions")
 
 
 class LazyName:

@@ -132,6 +132,8 @@ class _Torch(finder.Package):
     calls = {
         ("torch.jit._trace", "is_tracing"): lambda: sys.modules["torch"]._C._is_tracing(),
     }
+    # torch.jit has its exceptions from there; what may raise them is lazy as well.
+    raisers = frozenset(("torch.jit._script", "torch.jit._trace"))
     answers_at_start = {
         # Asked to add two functions to TorchScript's builtins: _complete_builtins() does.
         ("torch.distributed.autograd", "is_available"): lambda: False,
@@ -296,4 +298,5 @@ class _Torch(finder.Package):
 
 
 def install():
-    finder.start_with(_Torch())
+    """From now on: torch is imported so. Returns the finder that does it."""
+    return finder.start_with(_Torch())

@@ -59,13 +59,13 @@ class _Task:
 class _Places(threading.local):
     """The worker of each thread of a pool."""
 
-    def __init__(self, initializer, most_tasks):
-        self._initializer, self._most_tasks = initializer, most_tasks
+    def __init__(self, initializer, most_tasks, slim_torch):
+        self._initializer, self._most_tasks, self._slim_torch = initializer, most_tasks, slim_torch
         self._worker = None
         self._tasks = 0
 
     def start(self):
-        worker = Worker()
+        worker = Worker(self._slim_torch)
         if self._initializer is not None:
             worker.run(self._initializer)
         self._worker, self._tasks = worker, 0
@@ -94,7 +94,8 @@ class InterpreterPoolExecutor(concurrent.futures.ThreadPoolExecutor):
 
     initializer(*initargs) is called in each interpreter before its first task. After
     max_tasks_per_child tasks an interpreter is replaced by a new one. With `copy`, memory is copied on its way,
-    in both directions.
+    in both directions. With slim_torch, what serving an eager model does not use of torch is executed at its
+    first use.
     """
 
     _crossing = {}  # of _crossing.Pickle
@@ -108,6 +109,7 @@ class InterpreterPoolExecutor(concurrent.futures.ThreadPoolExecutor):
         *,
         max_tasks_per_child=None,
         copy=False,
+        slim_torch=True,
     ):
         refuse_in_worker()
         require_host()
@@ -124,7 +126,7 @@ class InterpreterPoolExecutor(concurrent.futures.ThreadPoolExecutor):
         if copy:
             self._crossing = crossing.COPY_ALL
         first = None if initializer is None else pickled(initializer, tuple(initargs), {}, **self._crossing)
-        self._places = _Places(first, max_tasks_per_child)
+        self._places = _Places(first, max_tasks_per_child, slim_torch)
         self._pid = os.getpid()
         # Without an initializer an interpreter starts when its thread has a task, which is under way then.
         start = None if first is None else self._places.start

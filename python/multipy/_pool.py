@@ -60,7 +60,7 @@ class Pool:
         replace_after_calls=0,
         replace_after_seconds=0,
         replace_after_bytes=0,
-        slim_torch=False,
+        slim_torch=True,
     ):
         refuse_in_worker()
         host = host_module()

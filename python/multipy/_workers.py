@@ -91,7 +91,7 @@ class TaskTimedOut(Ended, concurrent.futures.TimeoutError):
 class Worker:
     """An interpreter, in which this thread's tasks are run, one after the other."""
 
-    def __init__(self, slim_torch=False):
+    def __init__(self, slim_torch=True):
         self._host = host_module()
         self._worker = self._host.Worker(sys.prefix, sources(), list(sys.argv), slim_torch)
         self.run(crossing.Pickle((inside.prepare, (list(sys.path), crossing.main_of_program()), {})))

@@ -6,11 +6,12 @@ compared with torch's own kernels and without them. To be run in a slim interpre
 import sys
 import warnings
 
-import _multipy_slim_meta
 import torch
 import torch._meta_registrations
 from torch.testing._internal.common_methods_invocations import op_db
 from torch.utils import _pytree as pytree
+
+import _multipy_slim_meta  # there once torch has been imported
 
 DTYPES = (torch.float32, torch.complex64, torch.int64)
 SAMPLES = 6

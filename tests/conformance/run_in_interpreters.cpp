@@ -1,6 +1,6 @@
 // Runs one Python module's report() in N interpreters of one process at once.
 //
-//   run_in_interpreters --interpreters N [--rounds R] [--slim-torch] --report DIR [--path P]...
+//   run_in_interpreters --interpreters N [--rounds R] [--whole-torch] --report DIR [--path P]...
 //                       MODULE ARG...
 //
 // N threads, each with a session of its own interpreter, are released together;
@@ -45,7 +45,7 @@ class UsageError : public std::runtime_error {
 struct Options {
   int interpreters = 0;
   int rounds = 1;
-  bool slimTorch = false;
+  bool slimTorch = true;
   fs::path reports;
   std::vector<std::string> paths;
   std::string module;
@@ -66,8 +66,8 @@ Options parse(const std::vector<std::string>& words) {
   std::size_t i = 0;
   for (; i < words.size() && words[i].starts_with("--"); i += 2) {
     const std::string& option = words[i];
-    if (option == "--slim-torch") {
-      options.slimTorch = true;
+    if (option == "--whole-torch") {
+      options.slimTorch = false;
       --i;  // it has no value
       continue;
     }
@@ -178,7 +178,7 @@ int main(int count, char** words) try {
 } catch (const UsageError& error) {
   std::fprintf(stderr,
                "run_in_interpreters: %s\nusage: run_in_interpreters --interpreters N [--rounds R] "
-               "[--slim-torch] --report DIR [--path P]... MODULE ARG...\n",
+               "[--whole-torch] --report DIR [--path P]... MODULE ARG...\n",
                error.what());
   return 2;
 } catch (const std::exception& error) {

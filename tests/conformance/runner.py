@@ -101,12 +101,12 @@ def in_interpreters(
     rounds=1,
     timeout=TIMEOUT,
     environment=None,
-    slim_torch=False,
+    whole_torch=False,
 ):
     """{(round, interpreter): report()} of `module` in `interpreters` at once, `rounds` times."""
     with tempfile.TemporaryDirectory(prefix="conformance-") as folder:
         command = [str(executable), "--interpreters", str(interpreters), "--rounds", str(rounds), "--report", folder]
-        command += ["--slim-torch"] if slim_torch else []
+        command += ["--whole-torch"] if whole_torch else []
         for path in paths:
             command += ["--path", str(path)]
         command += [module, *arguments]

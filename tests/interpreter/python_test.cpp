@@ -376,8 +376,9 @@ TEST(OurModulesTest, AreThoseOfTheSources) {
   options.interpreters.output = [](int, OutputStream, std::string_view) {};
   InterpreterManager manager(1, options);
   manager.registerModuleSource("comparison", R"(
-import glob, os, sys, types
+import glob, importlib.util, os, sys, types
 def compare(folder):
+    importlib.util.find_spec('torch')  # loads those for slim interpreters
     files = glob.glob(folder + '/*.py')
     assert len(files) == 10, files
     for file in files:

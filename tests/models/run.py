@@ -1,7 +1,7 @@
 """Runs models of transformers in plain Python and in N interpreters at once, and
 compares all that they computed, bit by bit.
 
-    run.py RUN_IN_INTERPRETERS [--interpreters N] [--rounds R] [--slim-torch] [--write FILE] [ARCHITECTURE...]
+    run.py RUN_IN_INTERPRETERS [--interpreters N] [--rounds R] [--whole-torch] [--write FILE] [ARCHITECTURE...]
 
 Prints what differed and exits with 1 if anything did. --write makes the table of
 docs/models.md. The Python that runs this is the one that is compared; scripts/models
@@ -47,7 +47,7 @@ def main() -> int:
 def _arguments() -> argparse.Namespace:
     parser = command_line.parser(__doc__)
     parser.add_argument("--rounds", type=int, default=2, metavar="R")
-    parser.add_argument("--slim-torch", action="store_true", help="InterpreterOptions::slimTorch")
+    parser.add_argument("--whole-torch", action="store_true", help="without InterpreterOptions::slimTorch")
     parser.add_argument("names", nargs="*", metavar="ARCHITECTURE")
     options = command_line.parse(parser)
     unknown = [name for name in options.names if name not in ARCHITECTURES]
@@ -87,7 +87,7 @@ def _in_interpreters(options, names: list[str]) -> dict:
         interpreters=options.interpreters,
         rounds=options.rounds,
         timeout=TIMEOUT,
-        slim_torch=options.slim_torch,
+        whole_torch=options.whole_torch,
     )
     return {key: json.loads(report) for key, report in reports.items()}
 

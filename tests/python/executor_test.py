@@ -33,7 +33,18 @@ def result(function, *arguments, **keywords):
     return pool.submit(function, *arguments, **keywords).result(120)
 
 
+def kind_of(module):
+    import torch
+
+    return type(sys.modules[module]).__name__
+
+
 class Tasks(unittest.TestCase):
+    def test_an_interpreter_executes_all_of_torch_where_it_is_to(self):
+        for slim, kind in (True, "LazyModule"), (False, "module"):
+            with multipy.InterpreterPoolExecutor(1, slim_torch=slim) as own:
+                self.assertEqual(own.submit(kind_of, "torch.fx").result(120), kind)
+
     def test_a_function_is_called_in_another_interpreter(self):
         self.assertEqual(result(pow, 2, 10), 1024)
         self.assertNotEqual(result(id, None), id(None))

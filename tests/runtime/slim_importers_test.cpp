@@ -42,6 +42,17 @@ def twice(x: torch.Tensor) -> torch.Tensor:
 def _(x):
     return torch.empty_like(x)
 )"},
+    {"transformers/numbers.py", R"(
+import sympy
+from jinja2 import TemplateError
+from sympy.core.sympify import SympifyError as NotANumber
+
+def number(x):
+    try:
+        return sympy.sympify(x)
+    except (NotANumber, TemplateError) as error:
+        return type(error).__name__
+)"},
     {"transformers/integrations/fails.py", "import a_module_that_is_not_there\n"},
     {"transformers/modeling.py", R"(
 import torch
@@ -155,6 +166,19 @@ for _ in range(2):
 )";
   EXPECT_EQ(text(slim, imports_ + uses, "errors"),
             "['a_module_that_is_not_there', 'a_module_that_is_not_there']");
+}
+
+TEST_F(SlimImporters, CatchExceptions) {
+  const std::string numbers = "from transformers import numbers\n";
+  expectEqual(numbers, "(numbers.number('1 + 2'), numbers.number('1 +'))");
+  const Interpreter slim = interpreter(true);
+  const std::string lookUp = R"(
+def look_up(x):
+    try: return {}[x]
+    except (numbers.NotANumber, numbers.TemplateError): return 1
+    except KeyError: return 2
+)";
+  EXPECT_EQ(text(slim, imports_ + numbers + lookUp, "look_up(1)"), "2");
 }
 
 // The parts that torch._dynamo makes of the model are as many, with as many operators.

@@ -1,12 +1,16 @@
 // InterpreterOptions::slimTorch: what serving does not use of torch is executed when used.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <fstream>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "multipy/runtime/Exception.h"
+#include "multipy/runtime/call_options.h"
 #include "multipy/runtime/interpreter.h"
+#include "multipy/runtime/interpreter_manager.h"
 #include "slim_interpreters.h"
 
 namespace multipy::runtime {
@@ -30,9 +34,10 @@ long takenByTorch(bool slim, std::vector<Interpreter>& kept) {
   return residentKilobytes() - before;
 }
 
-TEST(SlimTorch, IsOffUnlessAskedFor) {
-  const Interpreter usual = interpreter(false);
-  EXPECT_EQ(text(usual, kModules, kKind), "module");
+TEST(SlimTorch, IsOnUnlessSwitchedOff) {
+  const Interpreter usual(std::make_shared<NoopEnvironment>());
+  EXPECT_EQ(text(usual, kModules, kKind), "LazyModule");
+  EXPECT_EQ(text(interpreter(false), kModules, kKind), "module");
 }
 
 // `import torch` goes without garbage collections, slim or not.
@@ -169,9 +174,45 @@ import torch.utils._pytree as trees
       "[True, 2, 3, -1.0, 'cond', [4, 5]]");
 }
 
+// What is registered halfway could not be registered again.
+TEST(SlimTorch, ADeadlineDoesNotStopItHalfway) {
+  InterpreterManagerOptions options;
+  options.interpreters.slimTorch = true;
+  InterpreterManager manager(1, options);
+  manager.registerModuleSource("work", R"(
+import torch
+class Work:
+    def __call__(self, ends):
+        if ends:
+            import _multipy_lazy_modules
+            return _multipy_lazy_modules.is_done("graphs")
+        torch.fx.Graph
+        while True: pass
+)");
+  ReplicatedObj work;
+  {
+    auto session = manager.acquireOne();
+    work =
+        manager.createMovable(session.global("work", "Work")(at::ArrayRef<at::IValue>()), &session);
+  }
+  CallOptions within;
+  within.deadline = CallOptions::in(std::chrono::milliseconds(50));
+  EXPECT_THROW(static_cast<void>(work.call({false}, within)), DeadlineExceededError);
+  EXPECT_TRUE(work({true}).toBool());
+}
+
+// No Python code is on the stack then.
+TEST(SlimTorch, CppMayUseItFirst) {
+  auto in = interpreter(true);
+  auto I = in.acquireSession();
+  EXPECT_EQ(I.global("torch.fx", "Graph").attr("__name__").toIValue().toStringRef(), "Graph");
+  EXPECT_EQ(I.global("torch", "vmap").attr("__name__").toIValue().toStringRef(), "vmap");
+}
+
 TEST(SlimTorch, ModelsAreMadeOnTheDeviceMetaWithoutTheRest) {
   EXPECT_EQ(text(interpreter(true), R"(
-import _multipy_lazy_modules, threading, torch
+import threading, torch
+import _multipy_lazy_modules
 linear = torch.nn.Linear(3, 4, device="meta")
 with torch.device("meta"):
     embedding = torch.nn.Embedding(5, 3)

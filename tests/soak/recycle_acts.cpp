@@ -53,9 +53,9 @@ void withTorch(World& world, Random& random) {
   useWithTorch(world, manager, random);
 }
 
-void withSlimTorch(World& world, Random& random) {
+void withWholeTorch(World& world, Random& random) {
   InterpreterManagerOptions options;
-  options.interpreters.slimTorch = true;
+  options.interpreters.slimTorch = false;
   InterpreterManager manager(1, options);
   useWithTorch(world, manager, random);
 }
@@ -125,7 +125,7 @@ Acts recycleActs() {
   return {
       {"recycle.stand_alone", 3, standAlone, 2},
       {"recycle.with_torch", 1, withTorch, 1},
-      {"recycle.with_slim_torch", 1, withSlimTorch, 1},
+      {"recycle.with_whole_torch", 1, withWholeTorch, 1},
       {"recycle.fx_module", 1, fxModule, 1},
       {"recycle.results_stay", 1, resultsStay, 1},
       {"recycle.destroyed_in_use", 3, destroyedInUse, 2},

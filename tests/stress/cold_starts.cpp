@@ -1,7 +1,7 @@
 // The first requests of a server: threads that begin at one moment in interpreters that have
 // done nothing yet, each with another way into torch.
 //
-//   cold_starts PACKAGE [--starts N] [--seed S] [--slim] [--act NAME]... [--list]
+//   cold_starts PACKAGE [--starts N] [--seed S] [--whole-torch] [--act NAME]... [--list]
 //
 // A cold start is one fresh interpreter and six threads that wait for each other; three begin
 // with one act and three with another one. All pairs of acts are gone through in an order
@@ -207,7 +207,7 @@ struct Options {
   std::string package;
   std::size_t starts = 0;
   unsigned seed = 0;
-  bool slim = false;
+  bool slimTorch = true;
   std::vector<const Act*> acts;
 };
 
@@ -229,8 +229,8 @@ Options parsed(int count, char** words) {
       options.starts = std::stoul(value());
     else if (word == "--seed")
       options.seed = static_cast<unsigned>(std::stoul(value()));
-    else if (word == "--slim")
-      options.slim = true;
+    else if (word == "--whole-torch")
+      options.slimTorch = false;
     else if (word == "--act")
       options.acts.push_back(&actNamed(value()));
     else if (options.package.empty() && !word.starts_with("--"))
@@ -257,7 +257,7 @@ std::vector<Pair> allPairs(const std::vector<const Act*>& acts) {
 /// How many of the threads failed. Says why the first one did.
 int coldStart(const Options& options, const Pair& pair) {
   InterpreterManagerOptions settings;
-  settings.interpreters.slimTorch = options.slim;
+  settings.interpreters.slimTorch = options.slimTorch;
   Start start(options.package, settings);
   std::latch together(kThreads);
   std::atomic<int> failed{0};
@@ -290,8 +290,8 @@ int run(const Options& options) {
       std::cout << i + 1 << " of " << starts << " cold starts, " << failed << " failed"
                 << std::endl;
   }
-  std::cout << starts << " cold starts" << (options.slim ? " with slimTorch" : "") << " (seed "
-            << options.seed << "), " << failed << " failed\n";
+  std::cout << starts << " cold starts" << (options.slimTorch ? "" : " without slimTorch")
+            << " (seed " << options.seed << "), " << failed << " failed\n";
   return failed > 0;
 }
 

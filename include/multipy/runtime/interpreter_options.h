@@ -59,8 +59,9 @@ struct InterpreterOptions {
   /// What serving an eager model does not use of torch (tracing, compiling, distributed,
   /// quantization, optimizers and so on) is executed at its first use and not by
   /// `import torch`, which takes half of the time and of the memory then. A program gets
-  /// the same results; docs/environments.md says what it can tell the difference by.
-  bool slimTorch = false;
+  /// the same results; docs/environments.md says what it can tell the difference by. False:
+  /// all of it by `import torch`, as in plain Python.
+  bool slimTorch = true;
 
   /// Null: sys.stdout and sys.stderr are the process's.
   OutputHook output;

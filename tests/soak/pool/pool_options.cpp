@@ -8,7 +8,7 @@ namespace multipy::soak::pool {
 const char* const kPoolUsage =
     "usage: pool_soak --packages DIR [--minutes M] [--interpreters N] [--threads T] [--seed S]\n"
     "                 [--pause MS] [--replace-every SECONDS] [--switch-every SECONDS]\n"
-    "                 [--slim-torch] [--every SECONDS] [--stuck-after SECONDS]\n";
+    "                 [--whole-torch] [--every SECONDS] [--stuck-after SECONDS]\n";
 
 PoolSoakOptions parsePoolOptions(const std::vector<std::string>& words) {
   PoolSoakOptions options;
@@ -30,7 +30,7 @@ PoolSoakOptions parsePoolOptions(const std::vector<std::string>& words) {
        [&](Value v) { options.stuckAfter = seconds(number("--stuck-after", v, 1)); }},
       {"--packages", [&](Value v) { options.packages = v; }},
   };
-  takeOptions(words, {{"--slim-torch", &options.slimTorch}}, withValue);
+  takeOptions(words, {{"--whole-torch", &options.wholeTorch}}, withValue);
   if (options.packages.empty()) throw UsageError("--packages is needed");
   return options;
 }

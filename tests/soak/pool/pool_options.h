@@ -20,7 +20,7 @@ struct PoolSoakOptions {
   std::chrono::seconds replaceEvery{3}, switchEvery{60};
   std::chrono::seconds every{10};        // a progress line
   std::chrono::seconds stuckAfter{600};  // in one call or one change
-  bool slimTorch = false;
+  bool wholeTorch = false;
   std::filesystem::path packages;
 };
 

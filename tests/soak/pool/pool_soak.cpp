@@ -88,7 +88,7 @@ std::unique_ptr<Pool> PoolSoak::started() {
   const auto watch = watchdog_.watch(numberOf(Main), "start of the interpreters");
   return std::make_unique<Pool>(static_cast<std::size_t>(options_.interpreters),
                                 static_cast<std::size_t>(std::max(options_.threads / 4, 1)),
-                                options_.slimTorch, options_.packages);
+                                !options_.wholeTorch, options_.packages);
 }
 
 std::jthread PoolSoak::change(Other other,
@@ -172,7 +172,7 @@ bool PoolSoak::run() {
   std::printf("%d to %d interpreters, %d threads, %.1f minutes, seed %llu%s\n",
               std::max(options_.interpreters / 4, 1), options_.interpreters, options_.threads,
               options_.minutes, static_cast<unsigned long long>(options_.seed),
-              options_.slimTorch ? ", slim torch" : "");
+              options_.wholeTorch ? ", whole torch" : "");
   std::fflush(stdout);
   Progress progress("calls", [this] {
     return Progress::Counts{pool_->ledger.outcomes(), pool_->faults.byKind()};
