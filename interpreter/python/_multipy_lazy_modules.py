@@ -491,6 +491,8 @@ class LazyName:
     def __getattribute__(self, name):
         if name == "__mro_entries__":
             return lambda bases: (_real(self),)
+        if name == "__reduce_ex__":  # pickle and copy ask so, and not by the type as others do
+            return _slot(self, name)
         if _asked_by_typing() and not _is_executed(self):
             return _slot(self, name)
         return getattr(_real(self), name)

@@ -127,6 +127,9 @@ INSTANTIATE_TEST_SUITE_P(
             "(p.make_fx(torch.sin)(torch.ones(1)).code, type(p).__name__)"},
         Use{"NameInTorch", "x = torch.ones(2)",
             "torch.cond(x.sum() > 0, lambda x: x + 1, lambda x: x - 1, (x,))"},
+        Use{"PickledNames", "import copy, pickle",
+            "(pickle.loads(pickle.dumps(torch.nn.DataParallel)) is torch.nn.DataParallel, "
+            "copy.copy(torch.cond) is torch.cond)"},
         Use{"Compile", "f = torch.compile(lambda x: x.sin() + 1, backend='eager')",
             "f(torch.ones(2))"},
         Use{"MetaTensor", "x = torch.empty(2, 3, device='meta')",
