@@ -40,21 +40,11 @@ from importlib import _bootstrap, import_module
 
 import _multipy_gates as gates
 import _multipy_host
+from _multipy_except_clauses import names_caught_in
 
 _Module = types.ModuleType
 _IMPORT_FROM = opcode.opmap["IMPORT_FROM"]
 _EXTENDED_ARG = opcode.opmap["EXTENDED_ARG"]
-# except A, except (A, b.C): loads, and an operation that takes the class, or a tuple of them.
-_MATCH_EXCEPTION = opcode.opmap.get("CHECK_EXC_MATCH") or opcode.opmap["JUMP_IF_NOT_EXC_MATCH"]
-_CACHE = 0  # what lies between the operations, from CPython 3.11 on
-_GIVE_CLASSES = {
-    opcode.opmap[name] for name in ("BUILD_TUPLE", "EXTENDED_ARG", "LOAD_ATTR", "LOAD_GLOBAL", "LOAD_NAME")
-} | {_CACHE}
-_GLOBALS_SHIFT = sys.version_info >= (3, 11)  # a LOAD_GLOBAL's lowest bit says something else
-_NAMES = {
-    opcode.opmap["LOAD_GLOBAL"]: lambda code, argument: code.co_names[argument >> _GLOBALS_SHIFT],
-    opcode.opmap["LOAD_NAME"]: lambda code, argument: code.co_names[argument],
-}
 _ENDS_OF_EXCEPTIONS = ("Error", "Exception", "Exit", "Interrupt", "Warning")
 # Known of a module before it is executed: without a use, and where an import only asks
 # whether there is such a module.
@@ -371,10 +361,9 @@ def _lazy_name_or_answer(module, name, caller):
             return True, _constant(module, name)
         except Exception:
             pass  # it is no such constant here, or there is no source: the module is executed
-    if imports and not _may_be_caught(module_name, name, caller):
-        return True, _lazy_name(module, module_name, name, caller)
     if imports:
-        return False, None
+        lazy = not _may_be_caught(module_name, name, caller)
+        return lazy, lazy and _lazy_name(module, module_name, name, caller)
     # The import system asks whether to import a submodule. Whether the name is one, and not
     # something of the module itself, is to be seen when that has been executed.
     return asks_for_import, None
@@ -387,34 +376,8 @@ def _may_be_caught(module_name, name, importer):
         return True
     key = *function_of(importer), importer.f_code.co_firstlineno
     if key not in _caught:
-        _caught[key] = frozenset(_caught_in(importer.f_code))
+        _caught[key] = frozenset(names_caught_in(importer.f_code))
     return name in _caught[key]
-
-
-def _caught_in(code):
-    """The names in the `except` clauses of code and of the functions in it."""
-    operations = code.co_code[::2]
-    at = operations.find(_MATCH_EXCEPTION)
-    while at >= 0:
-        before = at - 1
-        while operations[before] in _GIVE_CLASSES:
-            names = _NAMES.get(operations[before])
-            if names:
-                yield names(code, _argument(code.co_code, 2 * before))
-            before -= 1
-        at = operations.find(_MATCH_EXCEPTION, at + 1)
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            yield from _caught_in(constant)
-
-
-def _argument(bytecode, at):
-    argument, shift = bytecode[at + 1], 8
-    while at >= 2 and bytecode[at - 2] == _EXTENDED_ARG:
-        at -= 2
-        argument |= bytecode[at + 1] << shift
-        shift += 8
-    return argument
 
 
 def _operation_of(frame):
