@@ -36,7 +36,7 @@ class Package:
     calls = {}  # (module, name) -> what is called instead while the module has not been executed
     answers_at_start = {}  # the same, of the package's start
     constants = frozenset()  # (module, name) that its start reads: had from the module's source
-    raisers = frozenset()  # modules with exceptions that nothing catches but around uses of them
+    raisers = frozenset()  # modules with exceptions that others of the package only hand on
     made_by = {}  # module that C code makes -> module that calls this code
     lazy_names_in = {}  # function -> names it gets as LazyNames, after the start, too
     empty = frozenset()  # (module, name) of containers that only executing lazy modules fills
@@ -78,6 +78,10 @@ class _Finder:
             return self._package_spec(name, path, target)
         if not self._begun:
             return None
+        if target is None and name in sys.modules and name.startswith(f"{self._package.name}."):
+            # The import system has just asked the package above it for its __path__, which has
+            # executed that, and it has imported this module.
+            return _AlreadyThere.spec_of(name)
         if lazy_modules.is_starting():
             with gates.import_lock_given_back():
                 for needed in self._package.needs.get(name, ()):
@@ -127,6 +131,7 @@ class _Finder:
                 except ModuleNotFoundError:
                     pass  # of another version
             self._package.started()
+        lazy_modules.give_exceptions_on_demand()
         self._started = True
 
 

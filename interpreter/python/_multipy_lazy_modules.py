@@ -301,6 +301,56 @@ def _put_real_ones_in(module):
         for names in _slot(lazy, "_importers"):
             for key in [key for key, value in names.items() if value is lazy]:
                 names[key] = real
+            on_demand = names.get("__getattr__")
+            if type(on_demand) is _OnDemand:
+                on_demand.settle(lazy, real)
+
+
+class _OnDemand:
+    """The __getattr__ of a module (PEP 562) that gives exceptions out when they are asked for: they
+    are raised, and stand in `except` and in calls of warnings.warn(), as nothing but a class can."""
+
+    def __init__(self, names):
+        self._names = names
+        self._lazy = {}
+        self._others = names.get("__getattr__")
+
+    def take(self, lazy):
+        """What it stands for is no name of the module's from now on."""
+        for key in [key for key, value in self._names.items() if value is lazy]:
+            self._lazy[key] = lazy
+            del self._names[key]
+        self._names["__getattr__"] = self
+
+    def settle(self, lazy, real):
+        for key in [key for key, value in self._lazy.items() if value is lazy]:
+            del self._lazy[key]
+            self._names.setdefault(key, real)
+        if self._lazy:
+            return
+        if self._others is None:
+            del self._names["__getattr__"]
+        else:
+            self._names["__getattr__"] = self._others
+
+    def __call__(self, name):
+        if name in self._lazy:
+            return _real(self._lazy[name])
+        if self._others is not None:
+            return self._others(name)
+        raise AttributeError(f"module {self._names['__name__']!r} has no attribute {name!r}")
+
+
+def give_exceptions_on_demand():
+    """When the package has been started. (Its own modules do no more with them than import them.)"""
+    for module in _package.raisers:
+        for name, lazy in _lazy_names.get(module, {}).items():
+            if name.endswith(_ENDS_OF_EXCEPTIONS):
+                for names in _slot(lazy, "_importers"):
+                    on_demand = names.get("__getattr__")
+                    if type(on_demand) is not _OnDemand:
+                        on_demand = _OnDemand(names)
+                    on_demand.take(lazy)
 
 
 class LazyModule(_Module):

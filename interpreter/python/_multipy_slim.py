@@ -132,7 +132,7 @@ class _Torch(finder.Package):
     calls = {
         ("torch.jit._trace", "is_tracing"): lambda: sys.modules["torch"]._C._is_tracing(),
     }
-    # torch.jit has its exceptions from there; what may raise them is lazy as well.
+    # torch.jit has its exceptions from there, and itself makes no use of them.
     raisers = frozenset(("torch.jit._script", "torch.jit._trace"))
     answers_at_start = {
         # Asked to add two functions to TorchScript's builtins: _complete_builtins() does.

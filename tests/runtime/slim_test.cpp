@@ -341,5 +341,39 @@ def reached(name):
   EXPECT_EQ(text(slim, reached, "[n for n in " + found + " if not reached(n)]"), "[]");
 }
 
+// Also one that is imported while the package above it, which imports it too, is executed.
+TEST(SlimTorch, NoModuleIsExecutedTwice) {
+  const std::string uses = R"(
+import collections, sys
+executed = collections.Counter()
+def note(event, arguments):
+    if event == "exec" and arguments[0].co_name == "<module>":
+        executed[arguments[0].co_filename] += 1
+sys.addaudithook(note)
+import torch
+from torch._subclasses.fake_tensor import FakeTensorMode
+import torch._dynamo, torch.export, torch.jit, torch.fx.experimental.proxy_tensor, torch.distributed
+FakeTensorMode()
+twice = [name for name, times in executed.items() if times > 1 and "torch" in name]
+)";
+  EXPECT_EQ(text(interpreter(true), uses, "twice"), text(interpreter(false), uses, "twice"));
+}
+
+TEST(SlimTorch, ExceptionsAreClasses) {
+  EXPECT_EQ(text(interpreter(true), kModules + R"(
+import warnings
+try:
+    raise ValueError("another one")
+except (torch.jit.TracingCheckError, ValueError) as error:
+    seen = [str(error)]
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    warnings.warn("text", torch.jit.TracerWarning)
+seen += [w.category.__name__ for w in caught]
+)",
+                 "(seen, hasattr(torch.jit, 'not_there'))"),
+            "(['another one', 'TracerWarning'], False)");
+}
+
 }  // namespace
 }  // namespace multipy::runtime

@@ -20,7 +20,10 @@ for _ in results:
 
 
 def use(index):
-    results[index] = importers[index].import_module("chain.m119").f(torch.zeros(2))
+    try:
+        results[index] = importers[index].import_module("chain.m119").f(torch.zeros(2))
+    except Exception as error:
+        results[index] = f"{type(error)}: {error}"
 
 
 threads = [threading.Thread(target=use, args=(i,)) for i in range(4)]
