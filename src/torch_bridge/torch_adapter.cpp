@@ -30,6 +30,9 @@
 #include "torch_bridge/autograd/forward_levels.h"
 #include "torch_bridge/program_python.h"
 #include "torch_bridge/python_binding.h"
+#include "torch_bridge/state/cuda_captures.h"
+#include "torch_bridge/state/cuda_generators.h"
+#include "torch_bridge/state/cuda_start.h"
 #include "torch_bridge/state/interpreter_settings.h"
 #include "torch_bridge/state/process_groups.h"
 #include "torch_bridge/state/thread_numbers.h"
@@ -127,7 +130,8 @@ class TorchAdapter final : public loader::LibraryAdapter {
     static const ImportRedirections* const all = [] {
       auto* const all = new ImportRedirections;
       for (const auto& redirections :
-           {settingRedirections(), forwardLevelRedirections(), processGroupRedirections(),
+           {settingRedirections(), cudaGeneratorRedirections(), cudaStartRedirections(),
+            cudaCaptureRedirections(), forwardLevelRedirections(), processGroupRedirections(),
             compilerInterfaceRedirections(), anomalyModeRedirections(), threadNumberRedirections()})
         all->insert(all->end(), redirections.begin(), redirections.end());
       return all;

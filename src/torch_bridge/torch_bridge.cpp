@@ -18,6 +18,8 @@
 #include "torch_bridge/dispatch/registration_router.h"
 #include "torch_bridge/dispatch/visible_operators.h"
 #include "torch_bridge/program_python.h"
+#include "torch_bridge/state/cuda_captures.h"
+#include "torch_bridge/state/cuda_generators.h"
 #include "torch_bridge/state/interpreter_settings.h"
 #include "torch_bridge/state/process_groups.h"
 #include "torch_bridge/state/process_slots.h"
@@ -50,6 +52,8 @@ TorchRoutes makeRoutes() {
   addProcessGroupRoutes(routes);
   addProcessSlotRoutes(routes);
   addSettingsRoutes(routes);
+  addCudaGeneratorRoutes(routes);
+  addCudaCaptureRoutes(routes);
   addThreadNumberRoutes(routes);
   addTracebackRoutes(routes);
   addThreadObjectRoutes(routes);

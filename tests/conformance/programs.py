@@ -26,18 +26,24 @@ FOLDER = pathlib.Path(__file__).parent / "programs"
 _MANGLED = re.compile(r"___torch_mangle_[0-9]+\.")
 _COUNTED = re.compile(rf"(?P<kind><torch_package_|{re.escape(tempfile.gettempdir())}/tmp)[a-z0-9_]+")
 
-def record(name):
-    """What the program `name` ("topic/name") does."""
+def record(name, device=None):
+    """What the program `name` ("topic/name") does, with new tensors on `device` if one is named."""
     path = FOLDER / f"{name}.py"
     output = io.StringIO()
     error = None
     # Warnings go to stderr. torch gives some of them once in the life of a process.
-    with contextlib.redirect_stdout(output), contextlib.redirect_stderr(io.StringIO()):
+    with contextlib.redirect_stdout(output), contextlib.redirect_stderr(io.StringIO()), _on(device):
         try:
             runpy.run_path(str(path), run_name="__main__")
         except BaseException as raised:  # SystemExit and KeyboardInterrupt are results, too
             error = describe(raised, path)
     return {"output": uncounted(output.getvalue()), "error": error}
+
+
+def _on(device):
+    import torch
+
+    return torch.device(device) if device else contextlib.nullcontext()
 
 
 def uncounted(text):
@@ -60,8 +66,9 @@ def report(arguments):
     """Records of some programs as JSON.
 
     The arguments are one JSON object: `programs`, `seed` (of the order, which
-    is another one in each interpreter and round) and `progress`, a folder where
-    a file tells which program is under way: what is left there after a crash.
+    is another one in each interpreter and round), `device` (record() says what
+    it does) and `progress`, a folder where a file tells which program is under
+    way: what is left there after a crash.
     """
     job, place = json.loads(arguments[0]), arguments[1]
     sys.path[:] = [str(FOLDER)] + [p for p in sys.path if p != str(FOLDER)]
@@ -71,6 +78,6 @@ def report(arguments):
     records = {}
     for name in order:
         progress.write_text(name)
-        records[name] = record(name)
+        records[name] = record(name, job["device"])
     os.remove(progress)
     return json.dumps(records)

@@ -25,7 +25,7 @@ def report(arguments):
     while waiting or running:
         while waiting and len(running) < job["processes"]:
             name, file = waiting.pop(0), tempfile.TemporaryFile("w+")
-            running[_fork(name, job["rounds"], file)] = name, file
+            running[_fork(name, job["rounds"], job["device"], file)] = name, file
         process, status = os.wait()
         name, file = running.pop(process)
         file.seek(0)
@@ -33,13 +33,13 @@ def report(arguments):
     return json.dumps(records)
 
 
-def _fork(name, rounds, file):
+def _fork(name, rounds, device, file):
     process = os.fork()
     if process:
         return process
     status = 1
     try:
-        json.dump([programs.record(name) for _ in range(rounds)], file)
+        json.dump([programs.record(name, device) for _ in range(rounds)], file)
         file.flush()
         status = 0
     finally:

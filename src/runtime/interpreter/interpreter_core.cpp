@@ -28,6 +28,7 @@
 #include "runtime/interpreter/visit.h"
 #include "torch_bridge/autograd/engine_router.h"
 #include "torch_bridge/autograd/engine_threads.h"
+#include "torch_bridge/state/cuda_generators.h"
 #include "torch_bridge/state/interpreter_settings.h"
 #include "torch_bridge/tensors/future_link.h"
 #include "torch_bridge/tensors/graph_link.h"
@@ -240,6 +241,7 @@ void InterpreterCore::takeDown() noexcept {
   const bool unloaded = stage_ < Stage::Space || unload();
   if (stage_ >= Stage::Slot && unloaded) {
     bridge::forgetSettings(slot_);
+    bridge::forgetCudaGenerators(slot_);
     Ownership::instance().release(slot_);
   }
   stage_ = Stage::Nothing;

@@ -199,6 +199,8 @@ ImportRedirections settingRedirections() {
   };
 }
 
+at::Context& processContext() { return Originals::get().context(); }
+
 void forgetSettings(InterpreterId slot) noexcept {
   if (!slot.isInterpreter()) return;
   delete allSettings()[slot].exchange(nullptr);

@@ -10,15 +10,19 @@
 //
 // An interpreter begins with the process's default dtype and Context as they
 // stand when it first asks for them, and with a generator seeded at random, as
-// plain Python's. TorchScript's switches, variables that torch reads in place, and
-// the generators of GPUs remain the process's. (Two others that torch keeps
-// differently: anomaly_mode.h, thread_numbers.h.)
+// plain Python's. TorchScript's switches and variables that torch reads in place
+// remain the process's. (Others that torch keeps differently: anomaly_mode.h,
+// cuda_generators.h, thread_numbers.h.)
 //
 // Threads: all functions from any thread.
 #pragma once
 
 #include "base/interpreter_id.h"
 #include "torch_bridge/symbols/torch_functions.h"
+
+namespace at {
+class Context;
+}  // namespace at
 
 namespace multipy {
 struct TorchRoutes;
@@ -30,6 +34,9 @@ void addSettingsRoutes(TorchRoutes& routes);
 
 /// Calls by torch that lead here.
 ImportRedirections settingRedirections();
+
+/// The process's own.
+at::Context& processContext();
 
 /// A part of teardown, after unloading, when no thread can be in the interpreter any more: its
 /// settings of torch are freed.

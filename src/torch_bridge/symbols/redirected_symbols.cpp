@@ -20,6 +20,16 @@ constexpr SettingSymbols kSettings{
     "_ZN3c1017set_default_dtypeEN6caffe28TypeMetaE",
 };
 
+// c10::DeviceIndex is a signed char.
+constexpr CudaSymbols kCuda{
+    "_ZN2at4cuda6detail23getDefaultCUDAGeneratorEa",
+    "_ZN2at4cuda6detail19createCUDAGeneratorEa",
+    "_ZN3c104cuda28device_count_ensure_non_zeroEv",
+    "_ZN2at4cuda9CUDAGraph13capture_beginESt4pairIyyE21cudaStreamCaptureMode",
+    "_ZN2at4cuda9CUDAGraph11capture_endEv",
+    "_ZN3c104cuda18device_synchronizeEv",
+};
+
 constexpr ForwardLevelSymbols kForwardLevels{
     "_ZN5torch8autograd14ForwardADLevel12get_next_idxEv",
     "_ZN5torch8autograd14ForwardADLevel11release_idxEm",
@@ -96,6 +106,7 @@ constexpr std::uint64_t kTableHash = [] {
 std::span<const RedirectedSymbol> redirectedSymbols() { return kSymbols; }
 
 const SettingSymbols& settingSymbols() { return kSettings; }
+const CudaSymbols& cudaSymbols() { return kCuda; }
 const ForwardLevelSymbols& forwardLevelSymbols() { return kForwardLevels; }
 const AnomalySymbols& anomalySymbols() { return kAnomaly; }
 const char* initNumThreadsSymbol() { return kInitNumThreads; }

@@ -59,6 +59,18 @@ struct SettingSymbols {
 };
 const SettingSymbols& settingSymbols();
 
+/// Functions of a torch with CUDA that cuda_generators.cpp, cuda_start.cpp and cuda_captures.cpp
+/// redirect or call.
+struct CudaSymbols {
+  const char* defaultGenerator;
+  const char* createGenerator;
+  const char* deviceCount;
+  const char* captureBegin;
+  const char* captureEnd;
+  const char* synchronize;
+};
+const CudaSymbols& cudaSymbols();
+
 /// Functions that forward_levels.cpp redirects there.
 struct ForwardLevelSymbols {
   const char* open;

@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 
+#include <filesystem>
 #include <string>
 #include <string_view>
 
@@ -24,6 +25,19 @@ void* findTorchFunction(const char* symbol) noexcept {
   // With a handle dlsym() looks into libtorch_cpu and what it needs, and not into the program.
   static void* const torch = ::dlopen(loadedTorchCpu().c_str(), RTLD_LAZY | RTLD_NOLOAD);
   return torch ? ::dlsym(torch, symbol) : nullptr;
+}
+
+void* findTorchCudaFunction(const char* symbol) noexcept {
+  // Beside libtorch_cpu, which does not need it. It has been loaded: it, or what needs it, asks.
+  static void* const cuda = [] {
+    std::filesystem::path library = loadedTorchCpu();
+    std::string name = library.filename();
+    const std::size_t cpu = name.find("_cpu");
+    if (cpu == std::string::npos) return static_cast<void*>(nullptr);
+    library.replace_filename(name.replace(cpu, 4, "_cuda"));
+    return ::dlopen(library.c_str(), RTLD_LAZY | RTLD_NOLOAD);
+  }();
+  return cuda ? ::dlsym(cuda, symbol) : nullptr;
 }
 
 void* torchFunction(const char* symbol) {

@@ -31,6 +31,9 @@ void* torchFunction(const char* symbol);
 /// Null where there is no such function.
 void* findTorchFunction(const char* symbol) noexcept;
 
+/// The same in libtorch_cuda, or what that needs. Null where this torch has no CUDA.
+void* findTorchCudaFunction(const char* symbol) noexcept;
+
 template <typename Function>
 Function* torchFunction(const char* symbol) {
   return reinterpret_cast<Function*>(torchFunction(symbol));
@@ -38,6 +41,11 @@ Function* torchFunction(const char* symbol) {
 template <typename Function>
 Function* findTorchFunction(const char* symbol) noexcept {
   return reinterpret_cast<Function*>(findTorchFunction(symbol));
+}
+
+template <typename Function>
+Function* findTorchCudaFunction(const char* symbol) noexcept {
+  return reinterpret_cast<Function*>(findTorchCudaFunction(symbol));
 }
 
 }  // namespace multipy::bridge

@@ -11,22 +11,23 @@ from opinfo.values import describe
 
 
 class Module:
-    def __init__(self, info, dtype, training):
+    def __init__(self, info, dtype, device, training):
         self.info = info
         self.dtype = dtype
+        self.device = device
         self.training = training
         self.name = f"{info.name} {str(dtype).removeprefix('torch.')} {'train' if training else 'eval'}"
 
     def cases(self):
         inputs = self.info.module_inputs_func(
-            self.info, device="cpu", dtype=self.dtype, requires_grad=True, training=self.training
+            self.info, device=self.device, dtype=self.dtype, requires_grad=True, training=self.training
         )
         for number, sample in enumerate(inputs):
             module = self.make(sample)
             yield f"call {number}", functools.partial(self.call, module, sample.forward_input)
         if self.info.module_error_inputs_func:
             wrong = self.info.module_error_inputs_func(
-                self.info, device="cpu", dtype=self.dtype, requires_grad=True, training=self.training
+                self.info, device=self.device, dtype=self.dtype, requires_grad=True, training=self.training
             )
             for number, error in enumerate(wrong):
                 yield f"error {number}", functools.partial(self.error, error)
@@ -34,7 +35,7 @@ class Module:
     def make(self, sample):
         arguments = sample.constructor_input
         module = self.info.module_cls(*arguments.args, **arguments.kwargs)
-        return module.to("cpu", self.dtype).train(self.training)
+        return module.to(self.device, self.dtype).train(self.training)
 
     def call(self, module, arguments):
         made = describe(module)
@@ -59,11 +60,11 @@ def _requiring_grad(tree):
     return [leaf for leaf in tree_leaves(tree) if isinstance(leaf, torch.Tensor) and leaf.requires_grad]
 
 
-def subjects(dtypes):
+def subjects(dtypes, device):
     return [
-        Module(info, dtype, training)
+        Module(info, dtype, device, training)
         for info in module_db
         for dtype in dtypes
-        if dtype in info.supported_dtypes("cpu")
+        if dtype in info.supported_dtypes(torch.device(device).type)
         for training in (True, False)
     ]

@@ -26,15 +26,16 @@ FEW = 10
 
 
 class Operator:
-    def __init__(self, info, dtype):
+    def __init__(self, info, dtype, device):
         self.info = info
         self.dtype = dtype
+        self.device = device
         variant = f".{info.variant_test_name}" if info.variant_test_name else ""
         self.name = f"{info.name}{variant} {str(dtype).removeprefix('torch.')}"
-        self.differentiable = info.supports_autograd and dtype in info.supported_backward_dtypes("cpu")
+        self.differentiable = info.supports_autograd and dtype in info.supported_backward_dtypes(_kind(device))
 
     def samples(self):
-        return list(self.info.sample_inputs("cpu", self.dtype, requires_grad=self.differentiable))
+        return list(self.info.sample_inputs(self.device, self.dtype, requires_grad=self.differentiable))
 
     def cases(self):
         samples = self.samples()
@@ -43,8 +44,8 @@ class Operator:
         for number, sample in enumerate(samples[:FEW]):
             for name, way in self.ways():
                 yield f"{name} {number}", functools.partial(way, sample)
-        if self.info.error_inputs_func and self.dtype == _first_dtype(self.info):
-            for number, wrong in enumerate(self.info.error_inputs("cpu")):
+        if self.info.error_inputs_func and self.dtype == _first_dtype(self.info, self.device):
+            for number, wrong in enumerate(self.info.error_inputs(self.device)):
                 yield f"error {number}", functools.partial(self.result, self.info.get_op(), wrong.sample_input)
 
     def ways(self):
@@ -134,6 +135,7 @@ def _tensors(tree):
 def fixed_like(tensor):
     """The same elements each time, no two neighbours alike."""
     elements = (torch.arange(tensor.numel()) % 7 + 1).to(tensor.dtype) / 4
+    elements = elements.to(tensor.device)
     if tensor.layout == torch.strided:
         return elements.reshape(tensor.shape)
     return torch.ones_like(tensor.detach())
@@ -145,20 +147,24 @@ def _transposed_ones(tensor):
     return ones.mT.contiguous().mT if ones.dim() > 1 else ones
 
 
-def _first_dtype(info):
+def _kind(device):
+    return torch.device(device).type
+
+
+def _first_dtype(info, device):
     """What a single dtype of this operator is to be: float32 if it can."""
     preferred = [torch.float32, torch.complex64, torch.int64, torch.bool]
-    supported = sorted(info.supported_dtypes("cpu"), key=str)
+    supported = sorted(info.supported_dtypes(_kind(device)), key=str)
     return next(dtype for dtype in itertools.chain(preferred, supported) if dtype in supported)
 
 
-def subjects(dtypes):
+def subjects(dtypes, device):
     """Each operator with each of `dtypes` that it supports, or else with one that it does."""
     found = []
     for info in op_db:
-        supported = info.supported_dtypes("cpu")
+        supported = info.supported_dtypes(_kind(device))
         if not supported:
-            continue  # for GPUs only
+            continue  # for other devices
         of_these = [dtype for dtype in dtypes if dtype in supported]
-        found += [Operator(info, dtype) for dtype in of_these or [_first_dtype(info)]]
+        found += [Operator(info, dtype, device) for dtype in of_these or [_first_dtype(info, device)]]
     return found

@@ -19,13 +19,14 @@ SHAPES = [(3, 4), (4, 2), (1, 5)]  # matrices: Muon takes nothing else
 
 
 class Optimizer:
-    def __init__(self, info, dtype):
+    def __init__(self, info, dtype, device):
         self.info = info
         self.dtype = dtype
+        self.device = device
         self.name = f"{info.name} {str(dtype).removeprefix('torch.')}"
 
     def cases(self):
-        for number, sample in enumerate(_get_optim_inputs_including_global_cliquey_kwargs("cpu", self.dtype, self.info)):
+        for number, sample in enumerate(_get_optim_inputs_including_global_cliquey_kwargs(self.device, self.dtype, self.info)):
             yield f"steps {number} {sample.desc} {sorted(sample.kwargs)}", self.steps(sample.kwargs)
         for number, make in enumerate(self.info.scheduler_inputs):
             yield f"schedulers {number}", self.steps({}, make)
@@ -35,14 +36,14 @@ class Optimizer:
             for number, make in enumerate(schedulers):
                 yield f"sparse scheduler {number}", self.steps(kwargs, [make], sparse=True)
         if self.info.optim_error_inputs_func:
-            wrong = self.info.optim_error_inputs_func(device="cpu", dtype=self.dtype)
+            wrong = self.info.optim_error_inputs_func(device=self.device, dtype=self.dtype)
             for number, error in enumerate(wrong):
                 yield f"error {number}", functools.partial(self.error, error)
 
     def steps(self, kwargs, schedulers=(), sparse=False):
         """A case, with its parameters and gradients drawn already."""
-        parameters = [torch.randn(shape, dtype=self.dtype, requires_grad=True) for shape in SHAPES]
-        gradients = [[torch.randn(shape, dtype=self.dtype) for shape in SHAPES] for _ in range(STEPS)]
+        parameters = [torch.randn(shape, dtype=self.dtype, device=self.device, requires_grad=True) for shape in SHAPES]
+        gradients = [[torch.randn(shape, dtype=self.dtype, device=self.device) for shape in SHAPES] for _ in range(STEPS)]
         sparse = sparse or self.info.only_supports_sparse_grads
         if sparse:
             gradients = [[gradient.to_sparse() for gradient in step] for step in gradients]
@@ -78,16 +79,16 @@ class Optimizer:
         sample = error.optimizer_error_input
         parameters = sample.params
         if parameters is None:
-            parameters = [torch.nn.Parameter(torch.ones(3, 4, dtype=self.dtype))]
+            parameters = [torch.nn.Parameter(torch.ones(3, 4, dtype=self.dtype, device=self.device))]
         optimizer = self.info.optim_cls(parameters, **sample.kwargs)
         if error.error_on is OptimizerErrorEnum.CONSTRUCTION_ERROR:
             return "no error: " + type(optimizer).__name__
         return describe(optimizer.step())
 
 
-def subjects(dtypes):
+def subjects(dtypes, device):
     return [
-        Optimizer(info, dtype)
+        Optimizer(info, dtype, device)
         for info in optim_db
         for dtype in dtypes
         if dtype.is_floating_point or (dtype.is_complex and info.supports_complex)

@@ -35,6 +35,7 @@ def parse(arguments):
     parser.add_argument("--dtypes", default="float32", help="e.g. float32,complex64,int64")
     parser.add_argument("--slice", default="0/1", help="i/n: every n-th subject, from the i-th")
     parser.add_argument("--only", default="", help="regular expression that names of subjects match")
+    parser.add_argument("--device", default="cpu", help="where the samples are, such as cuda")
     parser.add_argument("--anywhere", action="store_true", help="start at a random place of the list")
     parser.add_argument("--seed", type=int, default=0)
     return parser.parse_args(arguments)
@@ -59,7 +60,7 @@ def subjects(kind, options):
     first, step = map(int, options.slice.split("/"))
     wanted = re.compile(options.only)
     dtypes = [getattr(torch, name) for name in options.dtypes.split(",")]
-    everything = KINDS[kind](dtypes)
+    everything = KINDS[kind](dtypes, options.device)
     assert len({subject.name for subject in everything}) == len(everything), "two subjects of one name"
     return [subject for subject in everything[first::step] if wanted.search(subject.name)]
 

@@ -77,7 +77,7 @@ def _elements(tensor):
         return describe(tensor.to_dense())  # oneDNN's
     if tensor.is_quantized:
         return describe([tensor.int_repr(), str(tensor.qscheme())])
-    plain = tensor.detach().resolve_conj().resolve_neg().contiguous()
+    plain = tensor.detach().resolve_conj().resolve_neg().contiguous().cpu()
     if plain.numel() == 0:
         return "#"
     bits = plain.reshape(-1).view(torch.uint8).numpy()

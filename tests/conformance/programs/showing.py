@@ -62,6 +62,7 @@ def describe(tensor):
 def _values(tensor):
     if tensor.device.type == "meta":
         return "-"
+    tensor = tensor.cpu()
     if tensor.layout is torch.sparse_coo:
         tensor = tensor if tensor.is_coalesced() else tensor.coalesce()
         return f"at {_values(tensor.indices())} {_values(tensor.values())}"
