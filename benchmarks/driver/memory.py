@@ -2,6 +2,7 @@
 
 import contextlib
 import statistics
+import subprocess
 
 from processes import Asked, make_copies, multipy, rival
 from results import Key, Results
@@ -78,6 +79,46 @@ def footprint(plan, results: Results) -> None:
     with _workers(plan, "forkserver") as forked:
         measure("forkserver worker", forked, lambda: forked.ask("start"))
     _derive_over_fresh(results, "extra_pss_ratio", "x of a fresh process", steps)
+
+
+def stacks(plan, results: Results) -> None:
+    """Seconds until one more serves a stack (rivals/stacks.py), and the PSS that it adds then,
+    as footprint() takes it. Stacks whose packages the Python lacks are left out, and named."""
+    folder = plan.here / "rivals"
+    listed = subprocess.run([plan.python, folder / "stacks.py"], capture_output=True, text=True, check=True)
+    for stack in ("bert", "llama", "minilm", "pipeline"):
+        if stack not in listed.stdout.split():
+            plan.say(f"stack {stack} left out: {plan.python} lacks a package of it")
+        elif stack in plan.stacks:
+            _stack(plan, results, folder, stack)
+
+
+def _stack(plan, results: Results, folder, stack: str) -> None:
+    added, times = {}, {}
+
+    def measure(name: str, process: Asked, one_more, settle=lambda: None) -> None:
+        plan.say(f"stack {stack}: {name}")
+        added[name] = Key("stack_pss_mb", name, stack, unit="MB")
+        times[name] = Key("stack_ready_s", name, stack, unit="s")
+        for _ in range(2):
+            one_more(), settle()
+        for _ in range(plan.repeats):
+            before = process.pss_mb()
+            results.add(times[name], one_more())
+            settle()
+            results.add(added[name], process.pss_mb() - before)
+
+    for name, start in (("multipy", "extra"), (WHOLE, "extra_whole")):
+        with multipy(plan) as program:
+            serve = ("extra_call", folder, "stacks", "serve", stack)
+            measure(name, program, lambda: program.ask(start) + program.ask(*serve), lambda: program.ask("collect"))
+    for name, kind in zip(PROCESSES, ("fresh", "forkserver")):
+        with rival(plan, "new_processes.py", kind, stack) as processes:
+            measure(name, processes, lambda: processes.ask("start"))
+    for name in ("multipy", WHOLE, "forkserver worker"):
+        for metric, keys in (("stack_ready_ratio", times), ("stack_pss_ratio", added)):
+            key = Key(metric, name, stack, unit="x of a fresh process")
+            results.derive(key, keys[name], keys["fresh process"], lambda a, b: a / b)
 
 
 def weights(plan, results: Results) -> None:

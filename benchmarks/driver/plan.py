@@ -23,6 +23,7 @@ class Plan:
     aotinductor: tuple[str, ...]  # models that are compiled ahead of time
     compiled: tuple[str, ...]  # and by torch.compile, inside each interpreter
     latency_models: tuple[str, ...]
+    stacks: tuple[str, ...]  # of rivals/stacks.py
     growth: tuple[int, ...]  # numbers of interpreters
     pyperformance: tuple[str, ...]  # its benchmarks that run with the standard library alone
     processes_have: tuple[str, ...]  # models that worker processes load

@@ -191,6 +191,18 @@ def memory(figures: Figures) -> str:
     return table(["one more", "ready after s", "over a fresh process", "adds MB of PSS", "over a fresh process"], rows)
 
 
+def stacks(figures: Figures) -> str:
+    rows = []
+    for stack in figures.values("stack_pss_mb", "model"):
+        for name in figures.values("stack_pss_mb", "strategy", model=stack):
+            about = [
+                figures.get(m, strategy=name, model=stack)
+                for m in ("stack_ready_s", "stack_ready_ratio", "stack_pss_mb", "stack_pss_ratio")
+            ]
+            rows.append([stack, name, *(figure and figure.with_spread() for figure in about)])
+    return table(["stack", "one more", "ready after s", "over a fresh process", "adds MB of PSS", "over a fresh process"], rows)
+
+
 def growth(figures: Figures) -> str:
     rows = []
     for count in figures.values("growth_pss_mb", "interpreters", strategy="multipy"):
@@ -239,7 +251,7 @@ def python(figures: Figures) -> str:
 TABLES = {
     function.__name__: function
     for function in (
-        machine, goals, throughput, scaling, cannot, latency, traffic, bursts, mix, costs, memory, growth, python
+        machine, goals, throughput, scaling, cannot, latency, traffic, bursts, mix, costs, memory, stacks, growth, python
     )  # fmt: skip
 }
 _TABLE, _PLOT = (re.compile(rf"(<!-- {what}: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL) for what in ("table", "plot"))

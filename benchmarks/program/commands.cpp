@@ -54,6 +54,7 @@ const std::map<std::string, Commands::Command>& Commands::all() {
       {"extra_whole", {1, nullptr, &Commands::extra}},
       {"extra_torch", {1, nullptr, &Commands::extra}},
       {"collect", {1, nullptr, &Commands::extra}},
+      {"extra_call", {5, nullptr, &Commands::extra}},
   };
   return commands;
 }
@@ -191,6 +192,7 @@ Commands::Numbers Commands::extra(const Words& words) {
   if (words[0] == "extra") return {extras_.start(true)};
   if (words[0] == "extra_whole") return {extras_.start(false)};
   if (words[0] == "extra_torch") return {extras_.importTorch()};
+  if (words[0] == "extra_call") return {extras_.call(words[1], words[2], words[3], words[4])};
   return {extras_.collect()};
 }
 

@@ -153,4 +153,13 @@ double Extras::collect() {
   return stopwatch.seconds();
 }
 
+double Extras::call(const std::string& folder, const std::string& module,
+                    const std::string& function, const std::string& argument) {
+  const Stopwatch stopwatch;
+  auto session = last().acquireSession();
+  session.global("sys", "path").attr("append")({folder});
+  session.global(module.c_str(), function.c_str())({argument});
+  return stopwatch.seconds();
+}
+
 }  // namespace multipy::benchmark

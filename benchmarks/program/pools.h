@@ -63,6 +63,9 @@ class Extras {
   double start(bool slimTorch);  // one more, and one call of a Python function in it
   double importTorch();          // torch imported in the last one, and one operator called
   double collect();              // Python's garbage collected there
+  // function(argument) of a module there; the folder is put on its path
+  double call(const std::string& folder, const std::string& module, const std::string& function,
+              const std::string& argument);
 
  private:
   runtime::Interpreter& last();

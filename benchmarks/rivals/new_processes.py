@@ -5,6 +5,9 @@ bare ones) and had called one operator; the workers stay until the end of the in
     python new_processes.py fresh         each a new Python that imports torch
     python new_processes.py bare          each a new Python that does not
     python new_processes.py forkserver    each forked from a server that has
+    python new_processes.py fresh STACK, forkserver STACK
+                                          instead of torch, a stack of stacks.py, and one
+                                          call of its model; the server has its modules
 
 Before the answer, but after its clock has stopped, the worker collects garbage
 once, as every worker does sooner or later: it touches all objects, so that pages
@@ -12,9 +15,12 @@ which a forked one still had in common with the server become its own.
 """
 
 import multiprocessing
+import pathlib
 import subprocess
 import sys
 import time
+
+import stacks
 
 FRESH = """
 import torch
@@ -30,12 +36,21 @@ sys.stdin.read()
 """
 
 
-def forked(tell, stay) -> None:
+def serve(stack: str) -> None:
+    if stack:
+        import stacks
+
+        stacks.serve(stack)
+    else:
+        import torch
+
+        torch.ones(8).sum()
+
+
+def forked(stack, tell, stay) -> None:
     import gc
 
-    import torch
-
-    torch.ones(8).sum()
+    serve(stack)
     tell.send("ready")
     gc.collect()
     tell.send("settled")
@@ -63,16 +78,17 @@ class FreshWorkers:
 
 
 class ForkServerWorkers:
-    def __init__(self) -> None:
+    def __init__(self, stack: str) -> None:
+        self.stack = stack
         self.context = multiprocessing.get_context("forkserver")
-        self.context.set_forkserver_preload(["torch"])
+        self.context.set_forkserver_preload(stacks.MODULES[stack] if stack else ["torch"])
         self.workers = []
 
     def start(self) -> float:
         start = time.perf_counter()
         hear, tell = self.context.Pipe(duplex=False)
         stay, leave = self.context.Pipe(duplex=False)
-        worker = self.context.Process(target=forked, args=(tell, stay))
+        worker = self.context.Process(target=forked, args=(self.stack, tell, stay))
         worker.start()
         self.workers.append((worker, leave))
         expect("ready", hear.recv())
@@ -92,10 +108,12 @@ def expect(word: str, heard: str) -> None:
 
 
 def main() -> None:
+    stack = sys.argv[2] if len(sys.argv) > 2 else ""
+    of_stack = f"import sys; sys.path.append({str(pathlib.Path(__file__).parent)!r}); import stacks; stacks.serve({stack!r})"
     kinds = {
-        "fresh": lambda: FreshWorkers(FRESH),
+        "fresh": lambda: FreshWorkers(of_stack if stack else FRESH),
         "bare": lambda: FreshWorkers(BARE),
-        "forkserver": ForkServerWorkers,
+        "forkserver": lambda: ForkServerWorkers(stack),
     }
     workers = kinds[sys.argv[1]]()
     for _ in sys.stdin:

@@ -77,7 +77,10 @@ class MetaKernels:
     def _execute_graphs(self):
         lazy_modules.execute("graphs")
         if self._waiting:  # this thread is at it, or those that execute modules wait for each other
-            raise NotImplementedError("torch is just registering its kernels for meta tensors")
+            raise NotImplementedError(
+                "torch is registering its Python kernels for meta tensors, of which this call needs one: "
+                "it can be made when the call that does so has returned"
+            )
 
 
 def _register(names, first):

@@ -46,6 +46,11 @@ class _ManagedTensor(ctypes.Structure):
     ]
 
 
+NOT_CONTIGUOUS = (
+    "DLPack tensor is not contiguous. Only contiguous DLPack tensors that are stored in C-Order are "
+    "supported."
+)
+
 _get_pointer = ctypes.pythonapi.PyCapsule_GetPointer
 _get_pointer.restype = ctypes.c_void_p
 _get_pointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
@@ -63,6 +68,13 @@ def mark_as_bfloat(capsule):
     return capsule
 
 
+def device_of(tensor):
+    """Of a capsule, or of what makes one."""
+    if type(tensor).__name__ == "PyCapsule":
+        return _ManagedTensor.from_address(_get_pointer(tensor, _NAME)).device
+    return tensor.__dlpack_device__()[0]
+
+
 class Taken:
     """A tensor that was taken over from a capsule, for as long as this lives."""
 
@@ -74,13 +86,10 @@ class Taken:
         if tensor.device not in (CPU, CUDA_HOST):
             raise TritonModelException(
                 f"DLDevice type {tensor.device} is not supported: this backend takes tensors in "
-                "the CPU's memory only"
+                "the memory of the CPU or of a CUDA device"
             )
         if not self._is_contiguous(tensor):
-            raise TritonModelException(
-                "DLPack tensor is not contiguous. Only contiguous DLPack tensors that are stored "
-                "in C-Order are supported."
-            )
+            raise TritonModelException(NOT_CONTIGUOUS)
         self.type = _TYPES.get((tensor.code, tensor.bits))
         if self.type is None or tensor.lanes != 1:
             raise TritonModelException(

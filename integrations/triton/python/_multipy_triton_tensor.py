@@ -35,7 +35,7 @@ class Tensor:
     it has to: a model that keeps an input keeps its request open, and should keep a copy.
     """
 
-    __slots__ = ("_name", "_type", "_shape", "_array", "_address", "_size", "_owner", "__weakref__")
+    __slots__ = ("_name", "_type", "_shape", "_array", "_address", "_size", "_owner", "_on_gpu", "__weakref__")
 
     def __init__(self, name, array):
         if array is None:
@@ -51,7 +51,7 @@ class Tensor:
         self._shape = array.shape
         self._array = array
         # Of texts: what is sent, made when it is.
-        self._address = self._size = self._owner = None
+        self._address = self._size = self._owner = self._on_gpu = None
 
     @classmethod
     def _over(cls, name, kind, shape, address, size, owner):
@@ -63,6 +63,16 @@ class Tensor:
         self._address = address
         self._size = size
         self._owner = owner
+        self._on_gpu = None
+        return self
+
+    @classmethod
+    def _of_gpu(cls, name, tensor):
+        """Over a torch.Tensor on a GPU. Triton gets a copy: its buffers are the CPU's here."""
+        if not tensor.is_contiguous():
+            raise TritonModelException(dlpack.NOT_CONTIGUOUS)
+        self = cls._over(name, types.type_of_torch(tensor.dtype), tensor.shape, None, None, None)
+        self._on_gpu = tensor
         return self
 
     def name(self):
@@ -75,9 +85,11 @@ class Tensor:
         return self._type
 
     def is_cpu(self):
-        return True
+        return self._on_gpu is None
 
     def as_numpy(self):
+        if self._on_gpu is not None:
+            raise TritonModelException("Tensor is stored in GPU and cannot be converted to NumPy.")
         if self._array is None:
             self._array = self._as_array()
         return self._array
@@ -106,6 +118,8 @@ class Tensor:
         return self.__dlpack__()
 
     def __dlpack__(self, stream=None, **options):
+        if self._on_gpu is not None:
+            return self._on_gpu.__dlpack__(stream=stream, **options)
         if self._type == types.BYTES:
             raise TritonModelException("DLPack does not have support for string tensors.")
         if self._type == types.BF16:
@@ -114,7 +128,7 @@ class Tensor:
         return self.as_numpy().__dlpack__(**options)
 
     def __dlpack_device__(self):
-        return (dlpack.CPU, 0)
+        return (dlpack.CPU, 0) if self._on_gpu is None else self._on_gpu.__dlpack_device__()
 
     @staticmethod
     def from_dlpack(name, tensor):
@@ -125,12 +139,20 @@ class Tensor:
                     "Provided tensor is not supported. Tensor must be a DLPack capsule or have "
                     "`__dlpack__` and `__dlpack_device__` attributes"
                 )
-            tensor = tensor.__dlpack__()
+            if tensor.__dlpack_device__()[0] != dlpack.CUDA:
+                tensor = tensor.__dlpack__()
+        if dlpack.device_of(tensor) == dlpack.CUDA:
+            import torch  # which orders the streams, and copies
+
+            return Tensor._of_gpu(name, torch.from_dlpack(tensor))
         taken = dlpack.Taken(tensor)
         return Tensor._over(name, taken.type, taken.shape, taken.address, taken.size, taken)
 
     def _memory(self):
         """Address and number of bytes of what is sent; both stay as long as this object does."""
+        if self._on_gpu is not None and self._owner is None:
+            self._owner = self._on_gpu.cpu()
+            self._address, self._size = self._owner.data_ptr(), self._owner.nbytes
         if self._address is None:
             array = self._array
             if self._type == types.BYTES:

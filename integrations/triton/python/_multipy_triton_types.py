@@ -65,6 +65,17 @@ def numpy_to_triton_type(data_type):
     return _OF_DTYPE.get(dtype)
 
 
+_OF_TORCH = {dtype.name: number for number, dtype in DTYPES.items() if number != BYTES}
+_OF_TORCH["bfloat16"] = BF16
+
+
+def type_of_torch(dtype):
+    name = str(dtype).removeprefix("torch.")
+    if name not in _OF_TORCH:
+        raise TritonModelException(f"tensors of {dtype} are none that Triton has")
+    return _OF_TORCH[name]
+
+
 def type_of_array(array):
     number = numpy_to_triton_type(array.dtype)
     if number is None:
