@@ -1,10 +1,13 @@
 // InterpreterOptions::slimTorch: what serving does not use of torch is executed when used.
+#include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
 #include <chrono>
 #include <fstream>
 #include <memory>
+#include <stop_token>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "multipy/runtime/Exception.h"
@@ -178,17 +181,16 @@ import torch.utils._pytree as trees
 }
 
 // What is registered halfway could not be registered again.
-TEST(SlimTorch, ADeadlineDoesNotStopItHalfway) {
-  InterpreterManagerOptions options;
-  options.interpreters.slimTorch = true;
-  InterpreterManager manager(1, options);
+TEST(SlimTorch, AnInterruptDoesNotStopItHalfway) {
+  InterpreterManager manager(1);
   manager.registerModuleSource("work", R"(
 import torch
 class Work:
-    def __call__(self, ends):
-        if ends:
+    def __call__(self, started):
+        if started is None:
             import _multipy_lazy_modules
             return _multipy_lazy_modules.is_done("graphs")
+        started.fill_(1)
         torch.fx.Graph
         while True: pass
 )");
@@ -198,10 +200,19 @@ class Work:
     work =
         manager.createMovable(session.global("work", "Work")(at::ArrayRef<at::IValue>()), &session);
   }
-  CallOptions within;
-  within.deadline = CallOptions::in(std::chrono::milliseconds(50));
-  EXPECT_THROW(static_cast<void>(work.call({false}, within)), DeadlineExceededError);
-  EXPECT_TRUE(work({true}).toBool());
+  // The tensor tells that the call has come to it.
+  const at::Tensor started = at::zeros({1}, at::kInt);
+  const volatile int* const isStarted = started.data_ptr<int>();
+  CallOptions stoppable;
+  std::stop_source source;
+  stoppable.stop = source.get_token();
+  std::jthread stopping([&] {
+    while (*isStarted == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    source.request_stop();
+  });
+  EXPECT_THROW(static_cast<void>(work.call({started}, stoppable)), CancelledError);
+  EXPECT_TRUE(work({at::IValue()}).toBool());
 }
 
 // No Python code is on the stack then.
