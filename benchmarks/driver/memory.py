@@ -108,9 +108,13 @@ def _stack(plan, results: Results, folder, stack: str) -> None:
             settle()
             results.add(added[name], process.pss_mb() - before)
 
+    serve = ("extra_call", folder, "stacks", "serve", stack)
+    plan.say(f"stack {stack}: copies of its libraries")  # as make_copies() says
+    with multipy(plan) as program:
+        for _ in range(2 + plan.repeats):
+            program.ask("extra"), program.ask(*serve)
     for name, start in (("multipy", "extra"), (WHOLE, "extra_whole")):
         with multipy(plan) as program:
-            serve = ("extra_call", folder, "stacks", "serve", stack)
             measure(name, program, lambda: program.ask(start) + program.ask(*serve), lambda: program.ask("collect"))
     for name, kind in zip(PROCESSES, ("fresh", "forkserver")):
         with rival(plan, "new_processes.py", kind, stack) as processes:
