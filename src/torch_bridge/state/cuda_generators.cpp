@@ -3,9 +3,9 @@
 #include <ATen/core/Generator.h>
 
 #include <map>
-#include <mutex>
 
 #include "abi/torch_routes.h"
+#include "base/mutex.h"
 #include "base/per_interpreter.h"
 #include "process/ownership.h"
 #include "torch_bridge/symbols/supported_torch.h"
@@ -34,20 +34,20 @@ at::Generator makeGenerator(DeviceIndex device) {
 class Generators {
  public:
   const at::Generator& of(DeviceIndex device) {
-    const std::lock_guard guard(lock_);
+    const base::Lock guard(mutex_);
     const auto found = made_.find(device);
     return found != made_.end() ? found->second
                                 : made_.emplace(device, makeGenerator(device)).first->second;
   }
   void clear() noexcept {
     std::map<DeviceIndex, at::Generator> ended;
-    const std::lock_guard guard(lock_);
+    const base::Lock guard(mutex_);
     ended.swap(made_);
   }
 
  private:
-  std::mutex lock_;
-  std::map<DeviceIndex, at::Generator> made_;
+  base::Mutex mutex_;
+  std::map<DeviceIndex, at::Generator> made_ MULTIPY_GUARDED_BY(mutex_);
 };
 
 PerInterpreter<Generators>& generators() {
