@@ -43,6 +43,12 @@ void endCapture(InterpreterId, void* graph) {
   end(graph);
 }
 
+void endCaptureFirst(InterpreterId, void* graph) {
+  static auto* const end = findTorchCudaFunction<void(void*)>(cudaSymbols().captureEndFirst);
+  const CaptureEnds ends{graph};
+  end(graph);
+}
+
 struct Wait {
   Wait() { turns().beginWait(); }
   ~Wait() { turns().endWait(); }
@@ -59,6 +65,7 @@ void synchronize() {
 void addCudaCaptureRoutes(TorchRoutes& routes) {
   routes.beginCapture = beginCapture;
   routes.endCapture = endCapture;
+  routes.endCaptureFirst = endCaptureFirst;
   routes.synchronizeDevice = [](InterpreterId) { synchronize(); };
 }
 

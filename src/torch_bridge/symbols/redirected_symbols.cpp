@@ -27,6 +27,7 @@ constexpr CudaSymbols kCuda{
     "_ZN3c104cuda28device_count_ensure_non_zeroEv",
     "_ZN2at4cuda9CUDAGraph13capture_beginESt4pairIyyE21cudaStreamCaptureMode",
     "_ZN2at4cuda9CUDAGraph11capture_endEv",
+    "_ZN2at4cuda9CUDAGraph15capture_end_preEv",
     "_ZN3c104cuda18device_synchronizeEv",
 };
 

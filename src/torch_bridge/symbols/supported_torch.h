@@ -67,6 +67,7 @@ struct CudaSymbols {
   const char* deviceCount;
   const char* captureBegin;
   const char* captureEnd;
+  const char* captureEndFirst;  // since torch 2.15: its first half, by which the capture ends
   const char* synchronize;
 };
 const CudaSymbols& cudaSymbols();
