@@ -189,7 +189,9 @@ class Work:
     def __call__(self, started):
         if started is None:
             import _multipy_lazy_modules
-            return _multipy_lazy_modules.is_done("graphs")
+            graphs = _multipy_lazy_modules.Group.by_name["graphs"]
+            return graphs.done or not graphs.has_begun("torch.fx")
+        torch.ones(1).fill_(1)  # the first call may take a while
         started.fill_(1)
         torch.fx.Graph
         while True: pass
@@ -365,7 +367,11 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 import torch._dynamo, torch.export, torch.jit, torch.fx.experimental.proxy_tensor, torch.distributed
 FakeTensorMode()
-twice = [name for name, times in executed.items() if times > 1 and "torch" in name]
+# (A constant is read from the source of invoke_subgraph, as slim interpreters do with torch 2.15.)
+twice = [
+    name for name, times in executed.items()
+    if times > 1 and "torch" in name and not name.endswith("invoke_subgraph.py")
+]
 )";
   EXPECT_EQ(text(interpreter(true), uses, "twice"), text(interpreter(false), uses, "twice"));
 }
