@@ -16,9 +16,9 @@ def _workers(plan, kind: str) -> Asked:
     return rival(plan, "new_processes.py", kind)
 
 
-def _derive_over_fresh(results: Results, metric: str, unit: str, keys: dict[str, Key]) -> None:
+def _derive_over_fresh(results: Results, metric: str, unit: str, keys: dict[str, Key], model: str = "") -> None:
     for name in ("multipy", WHOLE, "forkserver worker"):
-        results.derive(Key(metric, name, unit=unit), keys[name], keys["fresh process"], lambda a, b: a / b)
+        results.derive(Key(metric, name, model, unit=unit), keys[name], keys["fresh process"], lambda a, b: a / b)
 
 
 def ready(plan, results: Results) -> None:
@@ -86,11 +86,11 @@ def stacks(plan, results: Results) -> None:
     as footprint() takes it. Stacks whose packages the Python lacks are left out, and named."""
     folder = plan.here / "rivals"
     listed = subprocess.run([plan.python, folder / "stacks.py"], capture_output=True, text=True, check=True)
-    for stack in ("bert", "llama", "minilm", "pipeline"):
-        if stack not in listed.stdout.split():
-            plan.say(f"stack {stack} left out: {plan.python} lacks a package of it")
-        elif stack in plan.stacks:
+    for stack in plan.stacks:
+        if stack in listed.stdout.split():
             _stack(plan, results, folder, stack)
+        else:
+            plan.say(f"stack {stack} left out: {plan.python} lacks a package of it")
 
 
 def _stack(plan, results: Results, folder, stack: str) -> None:
@@ -119,10 +119,8 @@ def _stack(plan, results: Results, folder, stack: str) -> None:
     for name, kind in zip(PROCESSES, ("fresh", "forkserver")):
         with rival(plan, "new_processes.py", kind, stack) as processes:
             measure(name, processes, lambda: processes.ask("start"))
-    for name in ("multipy", WHOLE, "forkserver worker"):
-        for metric, keys in (("stack_ready_ratio", times), ("stack_pss_ratio", added)):
-            key = Key(metric, name, stack, unit="x of a fresh process")
-            results.derive(key, keys[name], keys["fresh process"], lambda a, b: a / b)
+    _derive_over_fresh(results, "stack_ready_ratio", "x of a fresh process", times, stack)
+    _derive_over_fresh(results, "stack_pss_ratio", "x of a fresh process", added, stack)
 
 
 def weights(plan, results: Results) -> None:

@@ -38,8 +38,6 @@ sys.stdin.read()
 
 def serve(stack: str) -> None:
     if stack:
-        import stacks
-
         stacks.serve(stack)
     else:
         import torch

@@ -41,9 +41,11 @@ def record(name, device=None):
 
 
 def _on(device):
+    if not device:
+        return contextlib.nullcontext()
     import torch
 
-    return torch.device(device) if device else contextlib.nullcontext()
+    return torch.device(device)
 
 
 def uncounted(text):

@@ -27,10 +27,6 @@ def first_use():
     (x * 2).sum().backward()
     return float(x.grad.sum())
 
-def draw(seed):
-    torch.manual_seed(seed)
-    return torch.rand(16, device="cuda").tolist()
-
 def draw_in_steps(seed):
     torch.manual_seed(seed)
     return [torch.rand(1, device="cuda").item() for _ in range(16)]
@@ -119,6 +115,11 @@ class Gpu : public testing::Test {
     const auto I = in.allInstances()[slot].acquireSession();
     return I.global("gpu_tools", function)(std::move(arguments)).toIValue();
   }
+  static void expectAllAtOnceAsAlone(const char* function, int argument) {
+    const auto in = interpreters(4);
+    const at::IValue alone = call(*in, 0, function, {argument});
+    together(4, [&](int slot) { EXPECT_EQ(call(*in, slot, function, {argument}), alone); });
+  }
 };
 
 TEST_F(Gpu, ManyInterpretersStartCudaAtOnce) {
@@ -177,11 +178,7 @@ TEST_F(Gpu, WeightsAreThereOnce) {
   }
 }
 
-TEST_F(Gpu, TrainingInAllAtOnceEqualsTrainingAlone) {
-  const auto in = interpreters(4);
-  const at::IValue alone = call(*in, 0, "train", {30});
-  together(4, [&](int slot) { EXPECT_EQ(call(*in, slot, "train", {30}), alone); });
-}
+TEST_F(Gpu, TrainingInAllAtOnceEqualsTrainingAlone) { expectAllAtOnceAsAlone("train", 30); }
 
 TEST_F(Gpu, InterpretersThatUsedTheGpuAreReplaced) {
   const auto in = interpreters(2);
@@ -197,11 +194,7 @@ TEST_F(Gpu, InterpretersThatUsedTheGpuAreReplaced) {
   EXPECT_LT(call(*in, 1, "allocated").toInt(), before + (200 << 20));
 }
 
-TEST_F(Gpu, CudaGraphsOfSeveralInterpreters) {
-  const auto in = interpreters(4);
-  const at::IValue alone = call(*in, 0, "replay", {50});
-  together(4, [&](int slot) { EXPECT_EQ(call(*in, slot, "replay", {50}), alone); });
-}
+TEST_F(Gpu, CudaGraphsOfSeveralInterpreters) { expectAllAtOnceAsAlone("replay", 50); }
 
 TEST_F(Gpu, OutOfMemoryIsOneInterpretersError) {
   const auto in = interpreters(2);

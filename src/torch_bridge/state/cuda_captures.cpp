@@ -37,14 +37,9 @@ struct CaptureEnds {
   ~CaptureEnds() { turns().endCapture(graph); }
 };
 
+template <auto symbol>
 void endCapture(InterpreterId, void* graph) {
-  static auto* const end = findTorchCudaFunction<void(void*)>(cudaSymbols().captureEnd);
-  const CaptureEnds ends{graph};
-  end(graph);
-}
-
-void endCaptureFirst(InterpreterId, void* graph) {
-  static auto* const end = findTorchCudaFunction<void(void*)>(cudaSymbols().captureEndFirst);
+  static auto* const end = findTorchCudaFunction<void(void*)>(cudaSymbols().*symbol);
   const CaptureEnds ends{graph};
   end(graph);
 }
@@ -64,8 +59,8 @@ void synchronize() {
 
 void addCudaCaptureRoutes(TorchRoutes& routes) {
   routes.beginCapture = beginCapture;
-  routes.endCapture = endCapture;
-  routes.endCaptureFirst = endCaptureFirst;
+  routes.endCapture = endCapture<&CudaSymbols::captureEnd>;
+  routes.endCaptureFirst = endCapture<&CudaSymbols::captureEndFirst>;
   routes.synchronizeDevice = [](InterpreterId) { synchronize(); };
 }
 
