@@ -99,6 +99,8 @@ class _Finder:
         if lazy:
             return _with_loader(name, path, _LazyLoader)
         # A module that the start would not have come to by itself, but its group might.
+        if self._started and group.is_empty():
+            return None
         with gates.import_lock_given_back(), _module_lock_given_back(name):
             group.execute()
         return _AlreadyThere.spec_of(name) if name in sys.modules else None

@@ -24,7 +24,9 @@ gives CPython's lock of all imports back while it waits (finders are called with
 thread that was started within an import may pass the gates which that import holds: the
 module that started it may wait for it. A thread that imports in an initialiser of C++
 (std::call_once, a static variable) may be waited for by the import that it waits for; it
-looks from time to time whether that is so, and then goes on without the gate.
+looks from time to time whether that is so, and then goes on without the gate. So does a
+thread that executes a lazy module (GoingOn): what it waits for is another module, of which
+it may need nothing, and the others of the circle would get a module half executed.
 
 Threads: every function with the GIL, from any thread. Nothing waits with the GIL.
 """
@@ -59,38 +61,59 @@ def watch(name, watcher):
 
 
 _has_deadlock_of_importlib = _ModuleLock.has_deadlock
+_going_on = set()  # threads
+
+
+class GoingOn:
+    """Within it, where waits close a circle, this thread goes on without the gate that it waits at,
+    and the one that closes the circle waits."""
+
+    __slots__ = ("_added",)
+
+    def __enter__(self):
+        self._added = None if get_ident() in _going_on else get_ident()
+        _going_on.add(get_ident())
+
+    def __exit__(self, *error):
+        _going_on.discard(self._added)
 
 
 def _has_deadlock(lock):
-    """Of a lock that this thread comes to: CPython's search, and one that knows initialisers."""
-    return _has_deadlock_of_importlib(lock) or (
-        _multipy_host.is_initializing() and _waits_for_this_thread(lock.owner)
-    )
+    """Of a lock that this thread comes to: CPython's search, and one that knows initialisers and
+    threads that go on."""
+    circle = None
+    if not _has_deadlock_of_importlib(lock):
+        circle = _multipy_host.is_initializing() and _circle_from(lock.owner)
+        if not circle:
+            return False
+    elif _going_on:
+        circle = _circle_from(lock.owner)
+    return get_ident() in _going_on or _going_on.isdisjoint(circle or ())
 
 
-def _waits_for_this_thread(thread):
-    """Whether a thread does, be it by others, for locks of imports and for initialisers."""
-    me = get_ident()
-    seen = {None}
-    ahead = [thread]
-    while ahead:
-        thread = ahead.pop()
-        if thread == me:
-            return True
-        if thread in seen:
-            continue
-        seen.add(thread)
-        ahead.append(_multipy_host.initializer_waited_for(thread))
-        locks = _bootstrap._blocking_on.get(thread, ())
-        if isinstance(locks, _ModuleLock):  # up to CPython 3.11
-            locks = (locks,)
-        ahead.extend([lock.owner for lock in locks])
-    return False
+def _circle_from(thread, seen=None):
+    """The threads that wait one for the other, for locks of imports and for initialisers, from
+    `thread` to this one; None if it does not wait for this one."""
+    if seen is None:
+        seen = {None}
+    if thread in seen:
+        return None
+    seen.add(thread)
+    if thread == get_ident():
+        return [thread]
+    locks = _bootstrap._blocking_on.get(thread, ())
+    if isinstance(locks, _ModuleLock):  # up to CPython 3.11
+        locks = (locks,)
+    for other in [lock.owner for lock in locks] + [_multipy_host.initializer_waited_for(thread)]:
+        rest = _circle_from(other, seen)
+        if rest:
+            return [thread, *rest]
+    return None
 
 
 class _Wakeup:
-    """The lock that threads wait at until the holder of a gate leaves. A thread in an initialiser
-    looks whether the holder has come to wait for it."""
+    """The lock that threads wait at until the holder of a gate leaves. A thread in an initialiser, and
+    one that is GoingOn, looks whether the holder has come to wait for it."""
 
     __slots__ = ("_gate", "_lock")
     _SECONDS = 0.01  # between two looks
@@ -100,10 +123,10 @@ class _Wakeup:
         self._lock = allocate_lock()
 
     def acquire(self, blocking=True):
-        if not blocking or not _multipy_host.is_initializing():
+        if not blocking or not (_multipy_host.is_initializing() or get_ident() in _going_on):
             return self._lock.acquire(blocking)
         while not self._lock.acquire(True, self._SECONDS):
-            if _waits_for_this_thread(self._gate.owner):
+            if _circle_from(self._gate.owner):
                 raise _DeadlockError(f"deadlock detected by {self._gate!r}")
         return True
 
@@ -111,7 +134,7 @@ class _Wakeup:
         self._lock.release()
 
 
-class _GateLock(_ModuleLock):
+class GateLock(_ModuleLock):
     """A module lock that a garbage collection within it may come to again (as all of
     CPython 3.12's may)."""
 
@@ -136,7 +159,7 @@ class Gate:
     __slots__ = ("_lock", "_token")
 
     def __init__(self, package):
-        self._lock = _GateLock(f"<package {package}>")
+        self._lock = GateLock(f"<package {package}>")
         self._token = 0  # of the import that is inside
 
     @staticmethod
@@ -176,15 +199,21 @@ class Gate:
 
 
 class inside:
-    """Within it, this thread has passed the gate of a package."""
+    """Within it, this thread has passed the gate of a package. `going_on`: it has waited there as one
+    that is GoingOn."""
 
-    __slots__ = ("_gate", "_outer")
+    __slots__ = ("_gate", "_going_on", "_outer")
 
-    def __init__(self, package):
+    def __init__(self, package, going_on=False):
         self._gate = Gate.of(package)
+        self._going_on = going_on
 
     def __enter__(self):
-        self._outer = self._gate.enter()
+        if self._going_on:
+            with GoingOn():
+                self._outer = self._gate.enter()
+        else:
+            self._outer = self._gate.enter()
 
     def __exit__(self, *error):
         if self._outer is not None:
@@ -312,7 +341,7 @@ def _stay_in_forked_child():
     """In a child of fork(), which has this thread alone: no other import is under way."""
     mine = _multipy_host.import_token()
     for package, gate in list(_gates.items()):
-        gate._lock = _GateLock(f"<package {package}>")
+        gate._lock = GateLock(f"<package {package}>")
         if mine and gate._token == mine:
             gate._lock.acquire()
         else:

@@ -27,7 +27,9 @@ imported them.
 
 Threads: one of them at a time executes groups, since groups need each other in circles.
 The lock for that is of the import system's kind, which sees a deadlock coming and then
-lets the thread have what is there so far, as for any module being imported. To all other
+lets the thread have what is there so far, as for any module being imported. Where an import
+and the execution of a group wait for each other, it is the one that has come to another group
+which goes on (gates.GoingOn), not an import that would get a module half executed. To all other
 threads a group's modules stay lazy until all of them have been executed: a package
 comes first, and what is imported of it later becomes its attribute then.
 """
@@ -67,7 +69,7 @@ _starting = None  # the thread that does, while it does
 _caught = {}  # (module, function, line) -> names in its `except` clauses
 _importing = {}  # thread -> how many modules of Package.importers it is executing
 _executing = {}  # thread -> how many groups it is executing
-_execution = _bootstrap._ModuleLock("<lazy modules>")  # held by the thread that executes a group
+_execution = gates.GateLock("<lazy modules>")  # held by the thread that executes a group
 
 
 def belong_to(package):
@@ -199,6 +201,9 @@ class Group:
         self._modules.append(module)
         _Module.__setattr__(module, "__class__", LazyModule)
 
+    def is_empty(self):
+        return not self._modules
+
     def has_begun(self, name):
         return name in self._begun
 
@@ -210,13 +215,16 @@ class Group:
                 self._execute(wanted)
             return
         # First the gate, as an import that comes to a group in its course has it.
-        with gates.inside(_package.name):
+        with gates.inside(_package.name, going_on=True):
             try:
-                _execution.acquire()
+                with gates.GoingOn():
+                    _execution.acquire()
             except _bootstrap._DeadlockError:
                 # The thread that executes groups waits for this one, which does what that
                 # one would do here.
-                if wanted is not None:
+                if self.executor is None and not self.done:
+                    self._execute_all(me)
+                elif wanted is not None:
                     with self._being_executed():
                         self._execute(wanted)
                 return

@@ -303,6 +303,50 @@ importer.join()
             "(True, 2.0)");
 }
 
+// One executes a lazy module, which imports what the other one imports, which comes to a lazy module
+// (another one) or to a name that is listed as lazy: each waits for the other, but none may get a
+// module that is half executed.
+TEST(SlimTorch, NobodySeesAModuleThatWaitsForALazyOne) {
+  const Interpreter slim = interpreter(true);
+  const std::string uses = kModules + R"(
+import _frozen_importlib, importlib, threading, time
+class Finder:
+    def create_module(spec): return None
+    def exec_module(module):
+        import tempfile
+        importing.set()
+        executing.wait()
+        tempfile.gettempdir
+        module.last = 1
+    def find_spec(name, path=None, target=None):
+        if name == "uses_a_lazy_module":
+            return importlib.machinery.ModuleSpec(name, Finder)
+def hook(event, arguments):
+    code = arguments[0] if event == "exec" else None
+    file = getattr(code, "co_filename", "")
+    if file.endswith("asyncio/base_events.py"):
+        importing.set()
+        executing.wait()
+    if file.endswith("unittest/mock.py"):
+        executing.set()
+        while importer.is_alive() and not _frozen_importlib._blocking_on.get(importer.ident):
+            time.sleep(0.001)
+        found.append(hasattr(importlib.import_module(imported), last))
+importing, executing, found = threading.Event(), threading.Event(), []
+importer = threading.Thread(target=importlib.import_module, args=(imported,))
+sys.meta_path.insert(0, Finder)
+sys.addaudithook(hook)
+importer.start()
+importing.wait()
+torch._guards.detect_fake_mode
+importer.join()
+)";
+  EXPECT_EQ(text(slim, "imported, last = 'asyncio', 'run'\n" + uses, "found"), "[True]");
+  EXPECT_EQ(text(interpreter(true), "imported, last = 'uses_a_lazy_module', 'last'\n" + uses,
+                 "(found, type(sys.modules['tempfile']).__name__)"),
+            "([True], 'module')");
+}
+
 // A package is executed before the modules in it, and they become its attributes last.
 TEST(SlimTorch, NobodySeesAPackageWhosePartsAreStillMissing) {
   const Interpreter slim = interpreter(true);
