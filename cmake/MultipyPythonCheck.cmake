@@ -12,6 +12,7 @@ include_guard(GLOBAL)
 set(MULTIPY_WRAPPED_PYTHON_FUNCTIONS
   PyRun_StringFlags Py_CompileStringObject PyErr_WarnExplicitObject  # cpython/code_cache.cpp
   PyImport_ImportModuleLevelObject                                   # cpython/import_gates.cpp
+  _PyAtExit_Call                                                     # cpython/threads_outside.cpp
   _PyGC_Fini)                                                        # torch/last_collection.cpp
 # What makes code objects (cpython/code_objects.c): multipy_python_makes_code(<out>).
 # Wrapped where they are: CPython 3.13 warns by this one.
@@ -21,7 +22,7 @@ set(MULTIPY_WRAPPED_RENAMED_FUNCTIONS                                # cpython/i
   multipyPythonsCheckSignals multipyPythonsMakePendingCalls multipyPythonsMakePendingCallsOf)
 # Replaced, renamed for libpython alone, or called without a public declaration.
 set(_multipy_needed_python_functions
-  _PyImport_FindSharedFuncptr PyEval_RestoreThread Py_AddPendingCall
+  _PyImport_FindSharedFuncptr PyEval_RestoreThread PyEval_SaveThread Py_AddPendingCall
   PyErr_CheckSignals Py_MakePendingCalls
   _Py_GetConfig _Py_DumpTracebackThreads _PyThread_CurrentFrames
   _PyObject_GetDictPtr)

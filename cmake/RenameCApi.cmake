@@ -27,7 +27,7 @@ endfunction()
 
 # Functions of CPython that interpreter/ replaces; not every version has each.
 set(weaken)
-foreach(name _PyImport_FindSharedFuncptr PyThread_hang_thread _Py_DumpPathConfig)
+foreach(name _PyImport_FindSharedFuncptr PyThread_exit_thread PyThread_hang_thread _Py_DumpPathConfig)
   string(REPLACE "Py" "Pz" private_name "${name}")
   list(APPEND weaken --weaken-symbol=${name} --weaken-symbol=${private_name})
 endforeach()
@@ -51,12 +51,13 @@ if(count LESS 1000)
 endif()
 list(TRANSFORM names REPLACE "^(_?)Py(.*)$" "\\1Py\\2 \\1Pz\\2")
 list(JOIN names "\n" text)
-# What private libraries call by these names is interpreter/'s (gil_priority.cpp,
+# What private libraries call by these names is interpreter/'s (gil_priority.cpp, threads_outside.cpp,
 # pending_calls.cpp, interrupts.cpp, late_deallocations.cpp); CPython itself, and those, call
 # CPython's. (CPython's own calls of what interrupts.cpp replaces are led there by --wrap, with
 # these other names.)
 set(python_text "${text}")
-foreach(pair "PyEval_RestoreThread multipyPythonsRestoreThread" "Py_AddPendingCall multipyPythonsAddPendingCall"
+foreach(pair "PyEval_RestoreThread multipyPythonsRestoreThread" "PyEval_SaveThread multipyPythonsSaveThread"
+    "Py_AddPendingCall multipyPythonsAddPendingCall"
     "PyErr_CheckSignals multipyPythonsCheckSignals" "Py_MakePendingCalls multipyPythonsMakePendingCalls"
     "_PyEval_MakePendingCalls multipyPythonsMakePendingCallsOf" "_Py_Dealloc multipyPythonsDealloc"
     "Py_DecRef multipyPythonsDecRef" "_Py_DecRef multipyPythonsDecRefOfOne")

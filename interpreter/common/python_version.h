@@ -46,11 +46,6 @@ inline int keepsColumns([[maybe_unused]] const PyConfig& config) {
 #endif
 }
 
-// From 3.14 on CPython lets a thread that wants the GIL of a finalised Python
-// hang for ever, where it ended it before. Ours end (threads.cpp): as long as they
-// exist, this library and the interpreter's memory could not go.
-#define MULTIPY_PYTHON_HANGS_THREADS (PY_VERSION_HEX >= 0x030E0000)
-
 // From 3.12 on CPython has a second Py_MakePendingCalls, for a state that is given: what waits for
 // a lock calls it, with 3.12 and 3.13 also in extension modules.
 #define MULTIPY_PYTHON_MAKES_PENDING_CALLS_OF (PY_VERSION_HEX >= 0x030C0000)

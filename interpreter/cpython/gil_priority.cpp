@@ -9,8 +9,10 @@
 #include "base/mutex.h"
 #include "base/never_destroyed.h"
 #include "interpreter/cpython/gil_state.h"
+#include "interpreter/cpython/threads_outside.h"
 
-/// CPython's own PyEval_RestoreThread (cmake/RenameCApi.cmake).
+/// CPython's own (cmake/RenameCApi.cmake).
+extern "C" PyThreadState* multipyPythonsSaveThread();
 extern "C" void multipyPythonsRestoreThread(PyThreadState* mine);
 
 namespace multipy {
@@ -86,6 +88,8 @@ void letPass() {
 
 void takeGil(PyThreadState* mine) { multipyPythonsRestoreThread(mine); }
 
+void giveUpGil() { multipyPythonsSaveThread(); }
+
 void takeGilWithPriority(PyThreadState* mine) {
   hasPriority = true;
   withPriority.fetch_add(1);
@@ -93,7 +97,7 @@ void takeGilWithPriority(PyThreadState* mine) {
 }
 
 void giveUpGilWithPriority() {
-  PyEval_SaveThread();
+  giveUpGil();
   {
     const base::Lock lock(waiting().mutex);
     withPriority.fetch_sub(1);
@@ -117,9 +121,10 @@ void unlockPriorityAfterFork(bool inChild) MULTIPY_NO_THREAD_SAFETY_ANALYSIS {
 
 extern "C" void PyEval_RestoreThread(PyThreadState* mine) {
   using namespace multipy;
-  if (withPriority.load(std::memory_order_relaxed) != 0) [[unlikely]] {
-    if (hasPriority) return takeSoon(mine);
-    letPass();
-  }
-  multipyPythonsRestoreThread(mine);
+  if (withPriority.load(std::memory_order_relaxed) != 0 && !hasPriority) [[unlikely]] letPass();
+  if (hasPriority) [[unlikely]]
+    takeSoon(mine);
+  else
+    multipyPythonsRestoreThread(mine);
+  threadIsBack();
 }

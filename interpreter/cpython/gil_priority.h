@@ -21,8 +21,9 @@
 
 namespace multipy {
 
-/// Takes the GIL, as PyEval_RestoreThread does.
+/// Takes the GIL, as PyEval_RestoreThread does, until giveUpGil().
 void takeGil(PyThreadState* mine);
+void giveUpGil();
 /// The same with priority, until giveUpGilWithPriority().
 void takeGilWithPriority(PyThreadState* mine);
 void giveUpGilWithPriority();

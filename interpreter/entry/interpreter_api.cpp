@@ -37,7 +37,7 @@ void* newThreadState() { return PyThreadState_New(PyInterpreterState_Main()); }
 
 void acquire(void* state) { takeGil(static_cast<PyThreadState*>(state)); }
 void acquireWithPriority(void* state) { takeGilWithPriority(static_cast<PyThreadState*>(state)); }
-void release() { PyEval_SaveThread(); }
+void release() { giveUpGil(); }
 
 bool holdsGil() {
   PyThreadState* mine = PyGILState_GetThisThreadState();

@@ -9,6 +9,7 @@
 #include "interpreter/common/host_connection.h"
 #include "interpreter/common/python_modules.h"
 #include "interpreter/common/reference.h"
+#include "interpreter/cpython/gil_priority.h"
 #include "interpreter/cpython/late_deallocations.h"
 #include "interpreter/cpython/python_heap.h"
 #include "interpreter/entry/host_module.h"
@@ -143,7 +144,7 @@ bool initializeInterpreter(const InterpreterConfig& config, Failure& failure) {
     throw;
   }
   if (ok)
-    PyEval_SaveThread();
+    giveUpGil();
   else
     endHalfStarted();
   services->setCurrent(InterpreterId::none());

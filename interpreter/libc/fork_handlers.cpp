@@ -15,6 +15,7 @@
 #include "interpreter/common/host_connection.h"
 #include "interpreter/cpython/gil_priority.h"
 #include "interpreter/cpython/python_heap.h"
+#include "interpreter/cpython/threads_outside.h"
 #include "interpreter/libc/once.h"
 
 namespace multipy {
@@ -93,6 +94,7 @@ void finish(bool inChild) {
   forking = false;
   unlockPythonHeapAfterFork(inChild);
   unlockPriorityAfterFork(inChild);
+  if (inChild) forgetThreadsOutside();
   base::ForkLock::giveAllBack(inChild);
   if (inChild) forgetInitializersOfOthers();
   host()->unlockAfterFork(inChild);

@@ -33,6 +33,8 @@
 #include "interpreter/common/python_version.h"
 #include "interpreter/cpython/call_threads.h"
 #include "interpreter/cpython/import_gates.h"
+#include "interpreter/cpython/threads_outside.h"
+#include "interpreter/libc/thread_ends.h"
 
 namespace {
 
@@ -86,8 +88,6 @@ class OfLibraries : public StartedThreads {};
 StartedThreads& startedByPython() { return multipy::base::neverDestroyed<OfPython>(); }
 StartedThreads& startedByLibraries() { return multipy::base::neverDestroyed<OfLibraries>(); }
 
-constinit thread_local bool isPythons = false;
-
 /// In a thread that has been started: from now on it is one of this interpreter.
 class InInterpreter {
  public:
@@ -95,8 +95,7 @@ class InInterpreter {
     const auto* host = multipy::host();
     host->setCurrent(host->slot);
   }
-  // Also when the thread ends by pthread_exit, as CPython's daemon threads do: that
-  // unwinds the stack.
+  // Also when the thread ends by pthread_exit, which unwinds the stack (thread_ends.cpp).
   ~InInterpreter() { counter_.ending(); }
   InInterpreter(const InInterpreter&) = delete;
   InInterpreter& operator=(const InInterpreter&) = delete;
@@ -111,15 +110,6 @@ struct Start {
   StartedThreads* counter;
   std::uint64_t import, call;  // those of the starting thread
 };
-
-void* runInInterpreter(void* given) {
-  const std::unique_ptr<Start> start(static_cast<Start*>(given));
-  const InInterpreter inside(*start->counter);
-  const multipy::WithinImport same(start->import);
-  isPythons = start->counter == &startedByPython();
-  const multipy::StartedInCall started(start->call);
-  return start->run(start->argument);
-}
 
 /// The same for std::thread.
 class StateInInterpreter : public std::thread::_State {
@@ -141,6 +131,15 @@ class StateInInterpreter : public std::thread::_State {
 
 }  // namespace
 
+void* multipy::runInInterpreter(void* given) {
+  const std::unique_ptr<Start> start(static_cast<Start*>(given));
+  const InInterpreter inside(*start->counter);
+  if (start->counter == &startedByPython()) thisThreadIsPythons();
+  const WithinImport same(start->import);
+  const StartedInCall started(start->call);
+  return start->run(start->argument);
+}
+
 std::size_t multipy::liveThreads() { return startedByPython().count(); }
 std::size_t multipy::libraryThreads() { return startedByLibraries().count(); }
 
@@ -151,7 +150,7 @@ static int create(StartedThreads& counter, pthread_t* thread, const pthread_attr
   auto start = std::make_unique<Start>(
       Start{run, argument, &counter, multipy::importToken(), multipy::callOfThread()});
   counter.starting();
-  const int error = __real_pthread_create(thread, attributes, runInInterpreter, start.get());
+  const int error = __real_pthread_create(thread, attributes, multipy::runInInterpreter, start.get());
   if (error == 0)
     start.release();  // NOLINT: the new thread owns it now
   else
@@ -194,12 +193,3 @@ extern "C" MULTIPY_EXPORT void MULTIPY_WITH_PREFIX(MULTIPY_START_THREAD)(
   }
 }
 
-#if MULTIPY_PYTHON_HANGS_THREADS
-// Overrides CPython's own of the same name (Python/thread_pthread.h), which the
-// build makes weak. A thread of the host's never comes here: the host enters no
-// interpreter that has been finalised.
-extern "C" void PyThread_hang_thread() {
-  if (isPythons) pthread_exit(nullptr);
-  for (;;) pause();
-}
-#endif

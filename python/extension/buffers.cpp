@@ -3,6 +3,8 @@
 #include <new>
 #include <utility>
 
+#include "gil.h"
+
 namespace multipy::host {
 namespace {
 
@@ -68,8 +70,8 @@ void dealloc(PyObject* self) {
   type->tp_free(self);
   Py_DECREF(type);
   // The last of an interpreter's may be what it has waited for to end.
-  Py_BEGIN_ALLOW_THREADS owner.reset();
-  Py_END_ALLOW_THREADS
+  const GilReleased released;
+  owner.reset();
 }
 
 int getBuffer(PyObject* self, Py_buffer* view, int flags) {

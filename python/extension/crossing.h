@@ -28,22 +28,12 @@
 #include <vector>
 
 #include "buffers.h"
+#include "gil.h"
 
 namespace multipy::host {
 
 /// The module whose functions are called in interpreters (python/multipy/_inside.py).
 inline constexpr const char* kInside = "_multipy_inside";
-
-class GilReleased {
- public:
-  GilReleased() : state_(PyEval_SaveThread()) {}
-  ~GilReleased() { PyEval_RestoreThread(state_); }
-  GilReleased(const GilReleased&) = delete;
-  GilReleased& operator=(const GilReleased&) = delete;
-
- private:
-  PyThreadState* const state_;
-};
 
 /// Of a std::shared_ptr, the last of which may go in any thread, with the program's GIL or without:
 /// what has interpreters ends without it.

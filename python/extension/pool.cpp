@@ -295,7 +295,7 @@ void conclude(const std::shared_ptr<Then>& then, CallOutcome outcome) noexcept {
   } catch (...) {
     error = std::current_exception();
   }
-  const PyGILState_STATE gil = PyGILState_Ensure();
+  const PyGILState_STATE gil = takeGil();
   {
     auto result = Reference();
     if (error) {

@@ -360,6 +360,28 @@ class Programs(unittest.TestCase):
             7,
         )
 
+    def test_daemon_threads_that_call_do_not_disturb_the_end(self):
+        # What they print is Python's own of the end ("this pool has been closed"), if there is still time.
+        for call in "pool(1)", "pool.submit(1).add_done_callback(lambda future: future.result())":
+            self.run_program(
+                f"""
+                import threading, time
+                import multipy
+                pool = multipy.Pool(2, "pool_models:echo")
+                begun = threading.Semaphore(0)
+                def work():
+                    while True:
+                        {call}
+                        begun.release()
+                        time.sleep(0.0001)
+                threading.excepthook = lambda arguments: None
+                for _ in range(4):
+                    threading.Thread(target=work, daemon=True).start()
+                for _ in range(20):
+                    begun.acquire()
+                """
+            )
+
     def test_a_model_of_the_main_module(self):
         self.run_program(
             """

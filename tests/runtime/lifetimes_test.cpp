@@ -225,6 +225,59 @@ def begin(what, file):
   }
 }
 
+// It ends in Python code, once the operator is done: torch's C++ functions could not be unwound.
+TEST(Lifetimes, ADaemonThreadInAnOperatorEndsAsWell) {
+  InterpreterManager(1).acquireOne().global("torch", "ones")({2});  // the process keeps what it has
+  const std::size_t before = copiesMapped();
+  for (const char* what : {"short", "long"}) {
+    InterpreterManager manager(1);
+    manager.registerModuleSource("daemons", R"(
+import threading, torch
+def short(begun):
+    while True:
+        torch.tensor([1.0, 2.0])
+        begun.set()
+def long(begun):
+    tensor = torch.ones(1000, 1000)
+    begun.set()
+    while True: tensor @ tensor
+def begin(what):
+    begun = threading.Event()
+    threading.Thread(target=globals()[what], args=(begun,), daemon=True).start()
+    begun.wait()
+)");
+    manager.acquireOne().global("daemons", "begin")({what});
+  }
+  EXPECT_EQ(copiesMapped(), before);
+}
+
+// The hook is called by C++ functions, which are never left: what they may run stays.
+TEST(Lifetimes, DaemonThreadsUnderCppFunctionsStay) {
+  InterpreterManager(1).acquireOne().global("torch", "ones")({2});  // the process keeps what it has
+  const std::size_t before = copiesMapped();
+  {
+    InterpreterManager manager(1);
+    manager.registerModuleSource("daemons", R"(
+import threading, torch
+def run(begun):
+    def spin(gradient):
+        begun.set()
+        while True: pass
+    parameter = torch.ones(2, requires_grad=True)
+    parameter.register_hook(spin)
+    parameter.sum().backward()
+def begin():
+    begun = threading.Event()
+    threading.Thread(target=run, args=(begun,), daemon=True).start()
+    begun.wait()
+)");
+    manager.acquireOne().global("daemons", "begin")({});
+  }
+  EXPECT_GT(copiesMapped(), before);
+  InterpreterManager another(1);
+  EXPECT_EQ(another.acquireOne().global("operator", "add")({1, 1}).toIValue().toInt(), 2);
+}
+
 TEST(Lifetimes, StandAloneInterpreter) {
   std::optional<Interpreter> interpreter(std::in_place, std::make_shared<NoopEnvironment>());
   auto session = interpreter->acquireSession();
