@@ -6,6 +6,7 @@
 
 #include "buffers.h"
 #include "crossing.h"
+#include "keyboard_interrupts.h"
 #include "pool.h"
 #include "torch_bridge/torch_bridge.h"
 #include "worker.h"
@@ -37,6 +38,7 @@ PyModuleDef definition = {PyModuleDef_HEAD_INIT,
 
 PyMODINIT_FUNC PyInit__host() {
   if (!prepare() || !multipy::host::initResultMemory()) return nullptr;
+  multipy::host::prepareKeyboardInterrupts();
   PyObject* const module = PyModule_Create(&definition);
   if (module && multipy::host::addExceptions(module) && multipy::host::addWorkerType(module) &&
       multipy::host::addPoolTypes(module))

@@ -29,6 +29,7 @@
 
 #include "crossing.h"
 #include "interpreter/common/reference.h"
+#include "keyboard_interrupts.h"
 #include "pool_figures.h"
 
 namespace multipy::host {
@@ -251,9 +252,12 @@ PyObject* call(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
   Request request;
   PyObject* instead = nullptr;
   if (!request.open(arguments[0], arguments[1], instead)) return instead;
+  const KeyboardInterrupts interrupts(request.options);
   Answer answer;
-  if (!outside([&] { answer = callThere(state->model, request.values, request.options, state); }))
+  if (!outside([&] { answer = callThere(state->model, request.values, request.options, state); })) {
+    interrupts.raise();
     return nullptr;
+  }
   return resultOf(answer);
 }
 

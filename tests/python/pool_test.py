@@ -382,6 +382,46 @@ class Programs(unittest.TestCase):
                 """
             )
 
+    def test_ctrl_c_ends_a_call_of_the_main_thread(self):
+        out = self.run_program(
+            """
+            import os, signal, socket, threading, time
+            import multipy
+            ours, theirs = socket.socketpair()
+            ours.setblocking(False)
+            signal.set_wakeup_fd(ours.fileno(), warn_on_full_buffer=False)
+            def send(number, signals):
+                for _ in range(signals):
+                    time.sleep(0.3)
+                    os.kill(os.getpid(), number)
+            def call(number, seconds, signals=1):
+                sender = threading.Thread(target=send, args=(number, signals))
+                sender.start()
+                try:
+                    return pool(seconds, deadline=60)
+                finally:
+                    sender.join()
+            pool = multipy.Pool(1, "pool_models:wait")
+            try:
+                call(signal.SIGINT, 50)
+            except KeyboardInterrupt:
+                print("interrupted")
+            handled = []
+            signal.signal(signal.SIGINT, lambda *arguments: handled.append("SIGINT"))
+            signal.signal(signal.SIGUSR1, lambda *arguments: handled.append("SIGUSR1"))
+            print(call(signal.SIGINT, 1), call(signal.SIGUSR1, 1), handled)
+            print(list(theirs.recv(10)), signal.set_wakeup_fd(-1) == ours.fileno())
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+            try:
+                call(signal.SIGINT, 50)
+            except KeyboardInterrupt:
+                print("interrupted")
+            print(pool(0))
+            """
+        )
+        lines = ["interrupted", "None None ['SIGINT', 'SIGUSR1']", "[2, 2, 10] True", "interrupted", "None"]
+        self.assertEqual(out.splitlines(), lines)
+
     def test_a_model_of_the_main_module(self):
         self.run_program(
             """
