@@ -18,15 +18,16 @@ is being executed do its finished modules wait for it, too (see before_import())
 
 Deadlocks. A gate is a lock of the import system's own kind, so the import system's search
 for deadlocks sees threads that wait at gates, and those at gates see the locks of modules.
-Where packages import each other in a circle from two threads, the one that would close the
-circle goes on without the gate: it gets what a circular import in one thread gets. A thread
+Where packages import each other in a circle from two threads, though their modules may not, a
+thread that waits at a gate goes on without it, and has what plain Python has. It is the one that
+closes the circle, or, where that one waits for a module, one that looks from time to time whether
+there is such a circle: a module is waited for as long as plain Python waits. A thread
 gives CPython's lock of all imports back while it waits (finders are called with it). A
 thread that was started within an import may pass the gates which that import holds: the
 module that started it may wait for it. A thread that imports in an initialiser of C++
 (std::call_once, a static variable) may be waited for by the import that it waits for; it
-looks from time to time whether that is so, and then goes on without the gate. So does a
-thread that executes a lazy module (GoingOn): what it waits for is another module, of which
-it may need nothing, and the others of the circle would get a module half executed.
+goes on without the gate then. So does, before others, a thread that executes a lazy module
+(GoingOn): what it waits for is another module, of which it may need nothing.
 
 Threads: every function with the GIL, from any thread. Nothing waits with the GIL.
 """
@@ -65,8 +66,8 @@ _going_on = set()  # threads
 
 
 class GoingOn:
-    """Within it, where waits close a circle, this thread goes on without the gate that it waits at,
-    and the one that closes the circle waits."""
+    """Within it, where waits close a circle, this thread goes on without the gate that it waits at, and
+    no other one does."""
 
     __slots__ = ("_added",)
 
@@ -79,16 +80,23 @@ class GoingOn:
 
 
 def _has_deadlock(lock):
-    """Of a lock that this thread comes to: CPython's search, and one that knows initialisers and
-    threads that go on."""
-    circle = None
-    if not _has_deadlock_of_importlib(lock):
-        circle = _multipy_host.is_initializing() and _circle_from(lock.owner)
-        if not circle:
-            return False
-    elif _going_on:
-        circle = _circle_from(lock.owner)
-    return get_ident() in _going_on or _going_on.isdisjoint(circle or ())
+    """Of a lock that this thread comes to, in place of CPython's search."""
+    if not _has_deadlock_of_importlib(lock) and not _multipy_host.is_initializing():
+        return False
+    return _goes_on(lock, _circle_from(lock.owner))
+
+
+def _goes_on(lock, circle):
+    """Whether this thread is the one that goes on without `lock`."""
+    if not circle or get_ident() in _going_on:
+        return bool(circle)
+    others = circle[:-1]
+    if not _going_on.isdisjoint(others):
+        return False
+    # Without a module lock a thread gets a module half executed.
+    return isinstance(lock, GateLock) or not any(
+        isinstance(each, GateLock) for thread in others for each in _locks_waited_for(thread)
+    )
 
 
 def _circle_from(thread, seen=None):
@@ -101,19 +109,22 @@ def _circle_from(thread, seen=None):
     seen.add(thread)
     if thread == get_ident():
         return [thread]
-    locks = _bootstrap._blocking_on.get(thread, ())
-    if isinstance(locks, _ModuleLock):  # up to CPython 3.11
-        locks = (locks,)
-    for other in [lock.owner for lock in locks] + [_multipy_host.initializer_waited_for(thread)]:
+    owners = [lock.owner for lock in _locks_waited_for(thread)]
+    for other in [*owners, _multipy_host.initializer_waited_for(thread)]:
         rest = _circle_from(other, seen)
         if rest:
             return [thread, *rest]
     return None
 
 
+def _locks_waited_for(thread):
+    locks = _bootstrap._blocking_on.get(thread, ())
+    return (locks,) if isinstance(locks, _ModuleLock) else tuple(locks)  # the first: up to CPython 3.11
+
+
 class _Wakeup:
-    """The lock that threads wait at until the holder of a gate leaves. A thread in an initialiser, and
-    one that is GoingOn, looks whether the holder has come to wait for it."""
+    """The lock that threads wait at until the holder of a gate leaves. They look whether it has come to
+    wait for them."""
 
     __slots__ = ("_gate", "_lock")
     _SECONDS = 0.01  # between two looks
@@ -123,10 +134,10 @@ class _Wakeup:
         self._lock = allocate_lock()
 
     def acquire(self, blocking=True):
-        if not blocking or not (_multipy_host.is_initializing() or get_ident() in _going_on):
-            return self._lock.acquire(blocking)
+        if not blocking:
+            return self._lock.acquire(False)
         while not self._lock.acquire(True, self._SECONDS):
-            if _circle_from(self._gate.owner):
+            if _goes_on(self._gate, _circle_from(self._gate.owner)):
                 raise _DeadlockError(f"deadlock detected by {self._gate!r}")
         return True
 

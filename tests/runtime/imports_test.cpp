@@ -113,6 +113,22 @@ TEST_F(Imports, OfPackagesThatImportEachOtherEnd) {
             "left; right");
 }
 
+// As email.utils, urllib.request and http.client do: no module imports itself by way of others, so
+// that plain Python's threads get all of them whole.
+TEST_F(Imports, OfPackagesInACircleWithoutModulesInOneGetAllOfThem) {
+  module("mail", "");
+  module("mail.policy", "import time\ntime.sleep(0.1)\nimport url.parse\nname = 'policy'\n");
+  module("mail.parser", "from mail.policy import name\n");
+  module("url", "");
+  module("url.parse", "");
+  module("url.request", "import web\nfrom mail.parser import name\n");
+  module("web", "import time\ntime.sleep(0.2)\nimport mail.parser\n");
+  EXPECT_EQ(
+      together("from mail.policy import name as result", "from url.request import name as result",
+               "import sys, web; result = sys.modules['mail.parser'].name"),
+      "policy; policy; policy");
+}
+
 TEST_F(Imports, WithinThreadsThatAModuleWaitsForEnd) {
   module("pool", R"(
 import threading
