@@ -121,7 +121,8 @@ void unlockPriorityAfterFork(bool inChild) MULTIPY_NO_THREAD_SAFETY_ANALYSIS {
 
 extern "C" void PyEval_RestoreThread(PyThreadState* mine) {
   using namespace multipy;
-  if (withPriority.load(std::memory_order_relaxed) != 0 && !hasPriority) [[unlikely]] letPass();
+  if (withPriority.load(std::memory_order_relaxed) != 0 && !hasPriority) [[unlikely]]
+    letPass();
   if (hasPriority) [[unlikely]]
     takeSoon(mine);
   else

@@ -150,7 +150,8 @@ static int create(StartedThreads& counter, pthread_t* thread, const pthread_attr
   auto start = std::make_unique<Start>(
       Start{run, argument, &counter, multipy::importToken(), multipy::callOfThread()});
   counter.starting();
-  const int error = __real_pthread_create(thread, attributes, multipy::runInInterpreter, start.get());
+  const int error =
+      __real_pthread_create(thread, attributes, multipy::runInInterpreter, start.get());
   if (error == 0)
     start.release();  // NOLINT: the new thread owns it now
   else
@@ -192,4 +193,3 @@ extern "C" MULTIPY_EXPORT void MULTIPY_WITH_PREFIX(MULTIPY_START_THREAD)(
     throw;
   }
 }
-

@@ -78,7 +78,7 @@ class _Finder:
             return self._package_spec(name, path, target)
         if not self._begun:
             return None
-        if target is None and name in sys.modules and name.startswith(f"{self._package.name}."):
+        if target is None and name in sys.modules and self._may_be_below_a_lazy_one(name):
             # The import system has just asked the package above it for its __path__, which has
             # executed that, and it has imported this module.
             return _AlreadyThere.spec_of(name)
@@ -104,6 +104,11 @@ class _Finder:
         with gates.import_lock_given_back(), _module_lock_given_back(name):
             group.execute()
         return _AlreadyThere.spec_of(name) if name in sys.modules else None
+
+    def _may_be_below_a_lazy_one(self, name):
+        return (
+            name.startswith(f"{self._package.name}.") or lazy_modules.Group.of(name) is not None
+        )
 
     def _is_for_lazy_names(self):
         """Whether the function that imports is one of those that get LazyNames."""
