@@ -12,7 +12,7 @@ include("${CMAKE_CURRENT_LIST_DIR}/MultipyChoosePython.cmake")
 
 # Versions (major.minor) that multipy is tested with. Others are tried when multipy
 # is built (MultipyTorchCheck.cmake).
-set(MULTIPY_SUPPORTED_TORCH 2.4 2.6 2.7 2.8 2.9 2.10 2.11 2.12 2.13 2.14 2.15)
+set(MULTIPY_SUPPORTED_TORCH 2.4 2.5 2.6 2.7 2.8 2.9 2.10 2.11 2.12 2.13 2.14 2.15)
 
 # multipy_find_torch(<python>)
 #
