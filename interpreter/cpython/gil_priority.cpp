@@ -88,7 +88,7 @@ void letPass() {
 
 void takeGil(PyThreadState* mine) { multipyPythonsRestoreThread(mine); }
 
-void giveUpGil() { multipyPythonsSaveThread(); }
+PyThreadState* giveUpGil() { return multipyPythonsSaveThread(); }
 
 void takeGilWithPriority(PyThreadState* mine) {
   hasPriority = true;
@@ -121,11 +121,13 @@ void unlockPriorityAfterFork(bool inChild) MULTIPY_NO_THREAD_SAFETY_ANALYSIS {
 
 extern "C" void PyEval_RestoreThread(PyThreadState* mine) {
   using namespace multipy;
-  if (withPriority.load(std::memory_order_relaxed) != 0 && !hasPriority) [[unlikely]]
-    letPass();
-  if (hasPriority) [[unlikely]]
+  if (withPriority.load(std::memory_order_relaxed) == 0) [[likely]] {
+    takeGil(mine);
+  } else if (hasPriority) {
     takeSoon(mine);
-  else
-    multipyPythonsRestoreThread(mine);
+  } else {
+    letPass();
+    takeGil(mine);
+  }
   threadIsBack();
 }

@@ -21,9 +21,9 @@
 
 namespace multipy {
 
-/// Takes the GIL, as PyEval_RestoreThread does, until giveUpGil().
+/// Takes the GIL, as CPython's PyEval_RestoreThread does, until giveUpGil(), which returns `mine`.
 void takeGil(PyThreadState* mine);
-void giveUpGil();
+PyThreadState* giveUpGil();
 /// The same with priority, until giveUpGilWithPriority().
 void takeGilWithPriority(PyThreadState* mine);
 void giveUpGilWithPriority();

@@ -6,11 +6,9 @@
 #include <cstddef>
 
 #include "interpreter/common/python_version.h"
+#include "interpreter/cpython/gil_priority.h"
 #include "interpreter/cpython/gil_state.h"
 
-/// CPython's own (cmake/RenameCApi.cmake).
-extern "C" PyThreadState* multipyPythonsSaveThread();
-extern "C" void multipyPythonsRestoreThread(PyThreadState* mine);
 extern "C" void __real__PzAtExit_Call(void* state);
 extern "C" void __wrap__PzAtExit_Call(void* state);
 
@@ -39,9 +37,9 @@ void waitUntilNoneIsOutside() {
   const unsigned long usual = multipySetSwitchInterval(kInterval);
   const auto end = std::chrono::steady_clock::now() + kPatience;
   do {
-    PyThreadState* const mine = multipyPythonsSaveThread();
+    PyThreadState* const mine = giveUpGil();
     usleep(kBetweenLooks);
-    multipyPythonsRestoreThread(mine);
+    takeGil(mine);
   } while (outside > 0 && std::chrono::steady_clock::now() < end);
   multipySetSwitchInterval(usual);
   ending = false;
@@ -69,11 +67,11 @@ extern "C" PyThreadState* PyEval_SaveThread() {
     isOutside = true;
     ++outside;
   }
-  return multipyPythonsSaveThread();
+  return giveUpGil();
 }
 
-// The last of Python's code that Py_FinalizeEx() calls before it ends daemon threads. (`state` is
-// of the thread's, or in CPython 3.11 and later the interpreter's.)
+// The last of Python's code that Py_FinalizeEx() calls before it ends daemon threads. (`state`
+// is the thread's in CPython 3.10, and the interpreter's since.)
 extern "C" void __wrap__PzAtExit_Call(void* state) {
   __real__PzAtExit_Call(state);
   multipy::waitUntilNoneIsOutside();

@@ -88,8 +88,10 @@ def _has_deadlock(lock):
 
 def _goes_on(lock, circle):
     """Whether this thread is the one that goes on without `lock`."""
-    if not circle or get_ident() in _going_on:
-        return bool(circle)
+    if not circle:
+        return False
+    if get_ident() in _going_on:
+        return True
     others = circle[:-1]
     if not _going_on.isdisjoint(others):
         return False

@@ -130,9 +130,8 @@ class Error {
   bool isKept_ = true;
 };
 
-// With the GIL. The watch is never destroyed: its thread is there to the last.
+// With the GIL. Never destroyed: its thread is there to the last.
 Watch* watch = nullptr;
-int programs = -1;  // the program's own descriptor, while the watch's is in its place
 
 constexpr int kNone = -1;
 constexpr int kFailed = -2;
@@ -174,16 +173,16 @@ KeyboardInterrupts::KeyboardInterrupts(runtime::CallOptions& options) {
   if (!watch->isThere()) return;
   const int before = exchangeDescriptor(watch->descriptor());
   if (before == kFailed || before == watch->descriptor()) return;  // the second: within another one
-  programs = before;
+  programs_ = before;
   stop_ = std::stop_source();
   options.stop = stop_.get_token();
-  watch->begin(stop_, programs);
+  watch->begin(stop_, programs_);
 }
 
 KeyboardInterrupts::~KeyboardInterrupts() {
   if (!stop_.stop_possible()) return;
   const Error callsOwn;
-  if (exchangeDescriptor(programs) == kFailed) exchangeDescriptor(kNone);
+  if (exchangeDescriptor(programs_) == kFailed) exchangeDescriptor(kNone);
   watch->end();
 }
 

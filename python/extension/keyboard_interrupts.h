@@ -5,7 +5,8 @@
 // the descriptor that the handler writes to (signal.set_wakeup_fd) is ours. A thread reads there,
 // writes what it has read to the program's own descriptor, and at a SIGINT that raises
 // KeyboardInterrupt (signal.default_int_handler) ends the call, as CallFuture.cancel() does. Other
-// handlers run when the call is over, as with a function of C.
+// handlers run when the call is over, as with a function of C. (set_wakeup_fd's warn_on_full_buffer
+// cannot be asked for: it is on, as it is by default, after such a call.)
 //
 // The thread and its pipe are made for the first such call, and are there until the process ends.
 // Where they cannot be had, a call is over before Ctrl-C is seen.
@@ -32,6 +33,7 @@ class KeyboardInterrupts {
 
  private:
   std::stop_source stop_{std::nostopstate};
+  int programs_ = -1;  // the program's own descriptor, while ours is in its place
 };
 
 /// Before the first KeyboardInterrupts, once.
