@@ -50,12 +50,23 @@ class Reference {
 class ErrorsAside {
  public:
   ErrorsAside() { PyErr_Fetch(&type_, &value_, &traceback_); }
-  ~ErrorsAside() { PyErr_Restore(type_, value_, traceback_); }
+  ~ErrorsAside() {
+    if (!forgotten_) PyErr_Restore(type_, value_, traceback_);
+  }
   ErrorsAside(const ErrorsAside&) = delete;
   ErrorsAside& operator=(const ErrorsAside&) = delete;
 
+  /// Another one that has been raised meanwhile stays.
+  void forget() {
+    forgotten_ = true;
+    Py_XDECREF(type_);
+    Py_XDECREF(value_);
+    Py_XDECREF(traceback_);
+  }
+
  private:
   PyObject *type_, *value_, *traceback_;
+  bool forgotten_ = false;
 };
 
 }  // namespace multipy

@@ -107,29 +107,6 @@ class Watch {
   int programs_ MULTIPY_GUARDED_BY(mutex_) = -1;
 };
 
-/// Within it, no Python exception is set; afterwards the one that was.
-class Error {
- public:
-  Error() { PyErr_Fetch(&type_, &value_, &trace_); }
-  ~Error() {
-    if (isKept_) PyErr_Restore(type_, value_, trace_);
-  }
-  Error(const Error&) = delete;
-  Error& operator=(const Error&) = delete;
-
-  /// There is another one now.
-  void forget() {
-    isKept_ = false;
-    Py_XDECREF(type_);
-    Py_XDECREF(value_);
-    Py_XDECREF(trace_);
-  }
-
- private:
-  PyObject *type_, *value_, *trace_;
-  bool isKept_ = true;
-};
-
 // With the GIL. Never destroyed: its thread is there to the last.
 Watch* watch = nullptr;
 
@@ -181,14 +158,14 @@ KeyboardInterrupts::KeyboardInterrupts(runtime::CallOptions& options) {
 
 KeyboardInterrupts::~KeyboardInterrupts() {
   if (!stop_.stop_possible()) return;
-  const Error callsOwn;
+  const ErrorsAside callsOwn;
   if (exchangeDescriptor(programs_) == kFailed) exchangeDescriptor(kNone);
   watch->end();
 }
 
 void KeyboardInterrupts::raise() const {
   if (!stop_.stop_requested()) return;
-  Error callsOwn;
+  ErrorsAside callsOwn;
   if (PyErr_CheckSignals() != 0) callsOwn.forget();
 }
 
