@@ -19,23 +19,44 @@ using OwnedMessage = std::unique_ptr<TRITONSERVER_Message, DeleteMessage>;
 
 constexpr std::uint32_t kConfigVersion = 1;
 
+std::string textOf(TRITONSERVER_Message* message) {
+  const char* base = nullptr;
+  size_t size = 0;
+  check(TRITONSERVER_MessageSerializeToJson(message, &base, &size), "read a configuration");
+  return {base, size};
+}
+
 std::string configOf(TRITONBACKEND_Model* model) {
   TRITONSERVER_Message* message = nullptr;
   check(TRITONBACKEND_ModelConfig(model, kConfigVersion, &message), "get a model's configuration");
   const OwnedMessage owned(message);
-  const char* base = nullptr;
-  size_t size = 0;
-  check(TRITONSERVER_MessageSerializeToJson(message, &base, &size), "read a model's configuration");
-  return {base, size};
+  return textOf(message);
 }
 
-/// config.pbtxt: parameters { key: "..." value: { string_value: "..." } }; empty if it is not
-/// there.
-std::string parameter(const Json& config, const std::string& key) {
+/// What the server was started with: --backend-config=multipy,interpreter-pool=...; empty unless
+/// it was.
+std::string poolOfServer(TRITONBACKEND_Model* model) {
+  TRITONBACKEND_Backend* backend = nullptr;
+  check(TRITONBACKEND_ModelBackend(model, &backend), "get a model's backend");
+  TRITONSERVER_Message* message = nullptr;  // the server's
+  check(TRITONBACKEND_BackendConfig(backend, &message), "get the backend's configuration");
+  const Json config = Json::parse(textOf(message));
+  const Json* at = config.find("cmdline");
+  if (at != nullptr) at = at->find("interpreter-pool");
+  return at == nullptr ? std::string() : at->stringOr({});
+}
+
+/// config.pbtxt: parameters { key: "..." value: { string_value: "..." } }; none if it is not there.
+std::optional<std::string> parameterIfAny(const Json& config, const std::string& key) {
   const Json* at = config.find("parameters");
   if (at != nullptr) at = at->find(key);
   if (at != nullptr) at = at->find("string_value");
-  return at == nullptr ? std::string() : at->stringOr({});
+  if (at == nullptr) return std::nullopt;
+  return at->stringOr({});
+}
+
+std::string parameter(const Json& config, const std::string& key) {
+  return parameterIfAny(config, key).value_or(std::string());
 }
 
 bool truth(const Json& config, const std::string& key) {
@@ -101,11 +122,12 @@ Model::Model(TRITONBACKEND_Model* model) : model_(model) {
                       "model '" + name_ + "' does not lie in a file system");
   TRITONSERVER_Server* server = nullptr;
   check(TRITONBACKEND_ModelServer(model, &server), "get a model's server");
-  place_ = {text, std::to_string(version), {}, server};
-  place_.prefix = environmentFolder(settings().environment, place_.repository);
+  const ModelSettings settings = this->settings();
+  place_ = {text, std::to_string(version), environmentFolder(settings.environment, text), server,
+            settings.pool ? *settings.pool : poolOfServer(model)};
 
   package_ = loadPackage();
-  if (settings().shareWeights) weights_ = std::make_shared<SharedWeights>();
+  if (settings.shareWeights) weights_ = std::make_shared<SharedWeights>();
   bool wanted = false;
   check(TRITONBACKEND_ModelAutoCompleteConfig(model, &wanted),
         "ask whether a model's configuration is to be completed");
@@ -121,6 +143,11 @@ std::shared_ptr<PackageModel> Model::loadPackage() const {
                                                      !std::filesystem::exists(folder / "model.py")
                                                : file.extension() == ".pt";
   if (!isPackage) return nullptr;
+  if (settings.pool && !settings.pool->empty())
+    throw TritonError(TRITONSERVER_ERROR_INVALID_ARG,
+                      "the configuration of model '" + name_ +
+                          "' has the parameter INTERPRETER_POOL; a torch.package has interpreters "
+                          "of its own, which all of its instances share");
   if (settings.outputs.empty())
     throw TritonError(TRITONSERVER_ERROR_INVALID_ARG,
                       "the configuration of model '" + name_ +
@@ -135,8 +162,8 @@ std::shared_ptr<PackageModel> Model::loadPackage() const {
 }
 
 void Model::complete() {
-  auto interpreter = std::make_unique<ModelInterpreter>(place_);
-  const std::string completed = interpreter->autoComplete(name_, configOf(model_));
+  auto interpreter = newInterpreter();
+  const std::string completed = interpreter->autoComplete(configOf(model_));
   TRITONSERVER_Message* message = nullptr;
   check(TRITONSERVER_MessageNewFromSerializedJson(&message, completed.data(), completed.size()),
         "write a model's configuration");
@@ -160,6 +187,7 @@ ModelSettings Model::settings() const {
   out.interruptCancelled = truth(config, "INTERRUPT_CANCELLED");
   out.interruptTimedOut = truth(config, "INTERRUPT_TIMED_OUT");
   out.shareWeights = truth(config, "SHARE_WEIGHTS");
+  out.pool = parameterIfAny(config, "INTERPRETER_POOL");
   out.copyInputs = truth(config, "COPY_INPUTS");
   out.inputs = ports(config, "input");
   out.outputs = ports(config, "output");
@@ -168,12 +196,17 @@ ModelSettings Model::settings() const {
   return out;
 }
 
+std::unique_ptr<ModelInterpreter> Model::newInterpreter() const {
+  const std::string file = settings().file;
+  return std::make_unique<ModelInterpreter>(name_, place_, file.empty() ? "model.py" : file);
+}
+
 std::unique_ptr<ModelInterpreter> Model::interpreter() {
   {
     const std::lock_guard lock(mutex_);
     if (started_ != nullptr) return std::move(started_);
   }
-  return std::make_unique<ModelInterpreter>(place_);
+  return newInterpreter();
 }
 
 }  // namespace multipy::triton

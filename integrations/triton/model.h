@@ -5,7 +5,9 @@
 
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "integrations/triton/model_interpreter.h"
 #include "integrations/triton/package_model.h"
@@ -24,6 +26,7 @@ struct ModelSettings {
   bool interruptTimedOut = false;   // parameter INTERRUPT_TIMED_OUT
   bool copyInputs = false;          // parameter COPY_INPUTS
   bool shareWeights = false;        // parameter SHARE_WEIGHTS
+  std::optional<std::string> pool;  // parameter INTERPRETER_POOL
   std::vector<Port> inputs, outputs;
   std::string package, resource;  // parameters PACKAGE and RESOURCE
 };
@@ -47,12 +50,13 @@ class Model {
   /// Of all instances of a model.py; null: each has its own.
   std::shared_ptr<SharedWeights> weights() const noexcept { return weights_; }
 
-  /// The interpreter in which the configuration was completed, for the first instance that asks;
-  /// for the others a new one.
+  /// The one in which the configuration was completed, for the first instance that asks; for the
+  /// others a new one.
   std::unique_ptr<ModelInterpreter> interpreter();
 
  private:
   void complete();
+  std::unique_ptr<ModelInterpreter> newInterpreter() const;
   std::shared_ptr<PackageModel> loadPackage() const;
 
   TRITONBACKEND_Model* const model_;  // the server's, for as long as this lives

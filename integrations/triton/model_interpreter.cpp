@@ -4,13 +4,11 @@
 #include <multipy/runtime/interpreter_manager.h>
 
 #include <optional>
+#include <vector>
 
 #include "integrations/triton/errors.h"
 #include "integrations/triton/pool_metrics.h"
-#include "integrations/triton/python_environment_at.h"
-#include "integrations/triton/python_functions.h"
 #include "integrations/triton/shared_weights.h"
-#include "tools/python_sources.h"
 
 namespace multipy::triton {
 namespace {
@@ -23,81 +21,83 @@ c10::Dict<std::string, std::string> dictOf(const std::map<std::string, std::stri
   return out;
 }
 
-// Before anything else of ours is imported there.
-void connect(const runtime::InterpreterSession& session, const ModelPlace& place) {
-  c10::Dict<std::string, std::int64_t> addresses;
-  addresses.insert("server",
-                   static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(place.server)));
-  for (const FunctionTable& table : {requestFunctions(), callFunctions(), serverFunctions()})
-    for (const auto& [name, address] : table) addresses.insert(name, address);
-  session.global("_multipy_triton_server", "connect")({addresses});
+void admit(const runtime::InterpreterSession& session, const std::string& model,
+           const ModelPlace& place, const Placement& at) {
+  session.global(kRunner, "admit")(
+      {at.key(), place.repository, place.version, model, at.host().isOneModels()});
 }
 
 }  // namespace
 
-struct ModelInterpreter::Python {
-  explicit Python(const ModelPlace& where) : place(where), manager(1, environmentAt(where.prefix)) {
-    for (std::size_t i = 0; i < pythonSourceCount; ++i)
-      manager.registerModuleSource(pythonSources[i].name, pythonSources[i].text);
-  }
+struct ModelInterpreter::Functions {
+  static at::IValue call(runtime::ReplicatedObj& function, const Placement& at,
+                         const std::vector<at::IValue>& arguments,
+                         const runtime::CallOptions& options);
 
-  runtime::InterpreterSession session() { return manager.allInstances()[0].acquireSession(); }
-
-  const ModelPlace place;
-  runtime::InterpreterManager manager;
   runtime::ReplicatedObj execute;
   runtime::ReplicatedObj isReady;
-  std::optional<ShownPool> shown;  // once the model has started; the last member: it asks `manager`
+  std::optional<ShownPool> shown;  // of an interpreter of its own
 };
 
-ModelInterpreter::ModelInterpreter(const ModelPlace& place)
-    : python_(std::make_unique<Python>(place)) {}
+ModelInterpreter::ModelInterpreter(const std::string& model, const ModelPlace& place,
+                                   const std::string& file)
+    : model_(model), place_(place), placement_(placeOf(model, place, file)) {
+  placement_->host().admit(placement_->key());
+}
 
-ModelInterpreter::~ModelInterpreter() = default;
+ModelInterpreter::~ModelInterpreter() {
+  functions_.reset();
+  placement_->host().remove(placement_->key());
+}
 
-std::string ModelInterpreter::autoComplete(const std::string& name, const std::string& config) {
-  const runtime::InterpreterSession session = python_->session();
-  const ModelPlace& place = python_->place;
-  connect(session, place);
-  return session.global(kRunner, "auto_complete")({place.repository, place.version, name, config})
+std::string ModelInterpreter::autoComplete(const std::string& config) {
+  const runtime::InterpreterSession session = placement_->host().session();
+  admit(session, model_, place_, *placement_);
+  return session.global(kRunner, "auto_complete")({placement_->key(), model_, config})
       .toIValue()
       .toStringRef();
 }
 
-void ModelInterpreter::start(const std::string& name,
-                             const std::map<std::string, std::string>& args, bool decoupled,
+void ModelInterpreter::start(const std::map<std::string, std::string>& args, bool decoupled,
                              const std::shared_ptr<SharedWeights>& weights) {
-  const ModelPlace place = python_->place;
-  python_->manager.setWarmUp(
-      [place, name, args, decoupled, weights](const runtime::Interpreter& interpreter) {
-        const runtime::InterpreterSession session = interpreter.acquireSession();
-        connect(session, place);
-        session.global(kRunner,
-                       "start")({place.repository, place.version, name, dictOf(args), decoupled});
-        if (weights != nullptr) weights->share(session);
-      });
-  runtime::InterpreterSession session = python_->session();
-  python_->execute = session.createMovable(session.global(kRunner, "execute"));
-  python_->isReady = session.createMovable(session.global(kRunner, "is_ready"));
-  python_->shown.emplace(PoolLabels{name, place.version, args.at("model_instance_name")},
-                         [this] { return python_->manager.stats(); });
+  HostInterpreter& host = placement_->host();
+  host.start(placement_->key(),
+             [this, args, decoupled, weights](const runtime::InterpreterSession& session) {
+               admit(session, model_, place_, *placement_);
+               session.global(kRunner, "start")({placement_->key(), dictOf(args), decoupled});
+               if (weights != nullptr) weights->share(session, placement_->key());
+             });
+  auto functions = std::make_unique<Functions>();
+  runtime::InterpreterSession session = host.session();
+  functions->execute = session.createMovable(session.global(kRunner, "execute"));
+  functions->isReady = session.createMovable(session.global(kRunner, "is_ready"));
+  if (host.isOneModels())
+    functions->shown.emplace(PoolLabels{model_, place_.version, args.at("model_instance_name")},
+                             [&host] { return host.manager().stats(); });
+  functions_ = std::move(functions);
+}
+
+// None is what these functions return where the model is not there.
+at::IValue ModelInterpreter::Functions::call(runtime::ReplicatedObj& function, const Placement& at,
+                                             const std::vector<at::IValue>& arguments,
+                                             const runtime::CallOptions& options) {
+  constexpr int kMostStarts = 10;  // of interpreters that are replaced again and again
+  for (int i = 0; i < kMostStarts; ++i) {
+    const at::IValue answer = function.call(arguments, options);
+    if (!answer.isNone()) return answer;
+    at.host().startAgain(at.key());
+  }
+  throw TritonError(TRITONSERVER_ERROR_UNAVAILABLE,
+                    "the model's interpreter is replaced again and again; ask later");
 }
 
 void ModelInterpreter::execute(RequestValues requests, const runtime::CallOptions& options) {
-  static_cast<void>(python_->execute.call({requests.take()}, options));
+  static_cast<void>(functions_->call(functions_->execute, *placement_,
+                                     {placement_->key(), requests.take()}, options));
 }
 
 bool ModelInterpreter::isReady(const runtime::CallOptions& options) {
-  return python_->isReady.call({}, options).toBool();
-}
-
-void ModelInterpreter::finalize() noexcept {
-  try {
-    const runtime::InterpreterSession session = python_->session();
-    session.global(kRunner, "finalize")(at::ArrayRef<at::IValue>());
-  } catch (...) {
-    logIfError(currentError().release(), "finalize a model's instance");
-  }
+  return functions_->call(functions_->isReady, *placement_, {placement_->key()}, options).toBool();
 }
 
 }  // namespace multipy::triton

@@ -43,12 +43,8 @@ PythonInstance::PythonInstance(TRITONBACKEND_ModelInstance* instance, Model& mod
       limits_(settings_),
       copyInputs_(settings_.copyInputs) {
   interpreter_ = model.interpreter();
-  interpreter_->start(model.name(), argumentsOf(instance, model, settings_.json),
-                      settings_.decoupled, model.weights());
-}
-
-PythonInstance::~PythonInstance() {
-  if (interpreter_ != nullptr) interpreter_->finalize();
+  interpreter_->start(argumentsOf(instance, model, settings_.json), settings_.decoupled,
+                      model.weights());
 }
 
 void PythonInstance::execute(TRITONBACKEND_Request** requests, std::uint32_t count) {

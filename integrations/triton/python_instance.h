@@ -1,4 +1,5 @@
-// An instance of a model.py: one interpreter, and the thread of the server's that executes in it.
+// An instance of a model.py: its place in an interpreter, and the thread of the server's that
+// executes there.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +18,6 @@ class PythonInstance final : public Instance {
  public:
   /// Imports the model and calls its initialize().
   PythonInstance(TRITONBACKEND_ModelInstance* instance, Model& model);
-  /// Calls the model's finalize() and ends the interpreter.
-  ~PythonInstance() override;
 
   void execute(TRITONBACKEND_Request** requests, std::uint32_t count) override;
   void requireReady() override;

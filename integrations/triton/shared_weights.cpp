@@ -6,10 +6,10 @@
 
 namespace multipy::triton {
 
-void SharedWeights::share(const runtime::InterpreterSession& session) {
+void SharedWeights::share(const runtime::InterpreterSession& session, HostInterpreter::Key key) {
   constexpr const char* kModule = "_multipy_triton_weights";
   // A tuple of (key, tensor).
-  const at::IValue found = session.global(kModule, "find")(at::ArrayRef<at::IValue>()).toIValue();
+  const at::IValue found = session.global(kModule, "find")({key}).toIValue();
   std::vector<at::IValue> known;
   {
     const std::lock_guard lock(mutex_);

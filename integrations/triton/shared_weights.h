@@ -14,13 +14,15 @@
 #include <string>
 #include <unordered_map>
 
+#include "integrations/triton/host_interpreter.h"
+
 namespace multipy::triton {
 
 class SharedWeights {
  public:
-  /// For an instance that has just been initialized in this interpreter. What it has that no other
-  /// one has is kept here for the next ones. PythonException.
-  void share(const runtime::InterpreterSession& session);
+  /// For the instance with this key, which has just been initialized in this interpreter. What it
+  /// has that no other one has is kept here for the next ones. PythonException.
+  void share(const runtime::InterpreterSession& session, HostInterpreter::Key key);
 
  private:
   std::mutex mutex_;

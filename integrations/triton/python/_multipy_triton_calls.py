@@ -6,48 +6,49 @@ import json
 import os
 import struct
 
+import _multipy_triton_residents as residents
 import _multipy_triton_rows as rows
 import _multipy_triton_server as server
 from _multipy_triton_responses import InferenceResponse, TritonError
 from _multipy_triton_server import TritonModelException
 from _multipy_triton_tensor import Tensor
 
-# Between initialize() and finalize(): _multipy_triton_model says so.
-allowed = False
-
 # In milliseconds. Between two waits an interrupt can reach the thread.
 _PATIENCE = 100
-
-# Inputs of calls that have been dropped and that the server has not released yet, by number.
-_kept = {}
-_ending = False
 
 _REQUEST = struct.Struct("=qQQQIIIIII")
 _RESPONSE = struct.Struct("=IIIIQ")
 _LAST, _NOTHING_ELSE = 1, 2
 
 
-def _let_go(number, inputs, drop=server.drop_call, kept=_kept):
-    while not drop(number, _PATIENCE if _ending else 0):
-        if not _ending:
-            kept[number] = inputs
-            return
+class Asker:
+    """A model's requests to other ones."""
 
+    def __init__(self):
+        self.allowed = False  # between initialize() and finalize()
+        # Inputs of calls that have been dropped and that the server has not released yet, by number.
+        self._kept = {}
+        self._ending = False
 
-def _sweep():
-    for number in list(_kept):
-        if server.drop_call(number, 0):
-            _kept.pop(number, None)
+    # (Bound here, as below: when the interpreter ends, the module may have gone before this.)
+    def let_go(self, number, inputs, drop=server.drop_call, patience=_PATIENCE):
+        while not drop(number, patience if self._ending else 0):
+            if not self._ending:
+                self._kept[number] = inputs
+                return
 
+    def sweep(self):
+        for number in list(self._kept):
+            if server.drop_call(number, 0):
+                self._kept.pop(number, None)
 
-def end():
-    """Waits until the server reads nothing of this interpreter's memory any more."""
-    global allowed, _ending
-    allowed = False
-    _ending = True
-    while _kept:
-        number, inputs = _kept.popitem()
-        _let_go(number, inputs)
+    def end(self):
+        """Waits until the server reads nothing of this model's memory any more."""
+        self.allowed = False
+        self._ending = True
+        while self._kept:
+            number, inputs = self._kept.popitem()
+            self.let_go(number, inputs)
 
 
 def _row(request, decoupled):
@@ -86,7 +87,6 @@ class _Outputs:
     def __init__(self, number):
         self.number = number
 
-    # (Bound here: when the interpreter ends, the module may have gone before this.)
     def __del__(self, drop=server.drop_response):
         drop(self.number)
 
@@ -98,9 +98,10 @@ def _failed(error, code=TritonError.INTERNAL):
 class _Call:
     """One request, from its sending on."""
 
-    __slots__ = ("_number", "_inputs")
+    __slots__ = ("_asker", "_number", "_inputs")
 
-    def __init__(self, request, decoupled, wakes=-1):
+    def __init__(self, asker, request, decoupled, wakes=-1):
+        self._asker = asker
         self._number = 0
         row = _row(request, decoupled)
         number = ctypes.c_uint64()
@@ -110,9 +111,9 @@ class _Call:
         )
         self._number = number.value
 
-    def __del__(self, let_go=_let_go):
+    def __del__(self):
         if self._number != 0:
-            let_go(self._number, self._inputs)
+            self._asker.let_go(self._number, self._inputs)
 
     def cancel(self):
         server.require(server.cancel_call(self._number))
@@ -188,11 +189,17 @@ def _answer(call, taken, decoupled):
 
 def _send(request, decoupled, wakes=-1):
     """The call, and None; or None, and the answer that says why it was not made."""
-    if not allowed:
+    resident = residents.of_caller()
+    if resident is None:
+        raise TritonModelException(
+            "this interpreter has several models, and none of them is on the stack of this request"
+        )
+    asker = resident.asker
+    if not asker.allowed:
         raise TritonModelException("BLS is only supported during the 'execute' function.")
-    _sweep()
+    asker.sweep()
     try:
-        return _Call(request, decoupled, wakes), None
+        return _Call(asker, request, decoupled, wakes), None
     except TritonModelException as error:
         return None, _answer(None, (_failed(error), True, False), decoupled)
 

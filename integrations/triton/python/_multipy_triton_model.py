@@ -1,19 +1,21 @@
-"""Runs the model.py of one instance: this interpreter has no other one.
+"""Runs the model.py of each instance that this interpreter has.
 
-model_interpreter.cpp calls auto_complete(), start(), execute(), is_ready() and finalize().
+model_interpreter.cpp calls admit(), auto_complete(), start(), execute(), is_ready() and finalize(), with the
+instance's key.
 """
 
 import asyncio
 import atexit
+import gc
 import importlib
 import json
 import os
 import struct
-import sys
 import threading
 
 import _multipy_triton_calls as calls
 import _multipy_triton_requests as requests_module
+import _multipy_triton_residents as residents
 import _multipy_triton_responses as responses_module
 import _multipy_triton_server as server
 import triton_python_backend_utils as pb_utils
@@ -23,40 +25,41 @@ from _multipy_triton_responses import InferenceResponse
 from _multipy_triton_server import TritonModelException
 
 
-class _Running:
-    """The model's object, and what start() was told."""
+class _Running(residents.Resident):
+    """An instance, and once start() has returned its model's object."""
 
-    def __init__(self, model, name, path, decoupled):
-        self.model = model
-        self.name = name
-        self.path = path
-        self.decoupled = decoupled
+    def __init__(self, *of):
+        super().__init__(*of, calls.Asker())
+        self.loop = _EventLoop()
+        self.model = None
+        self.name = None
+        self.path = None
+        self.decoupled = False
 
 
-_running = None
+def admit(key, repository, version, name, is_alone):
+    """Before all else. `is_alone`: the interpreter has no other one."""
+    if residents.of_key(key) is None:
+        residents.admit(_Running(key, repository, version, name, is_alone))
 
 
-def _import(repository, version, config):
-    """The model's class. Its module is `<version>.model`, so that it can import what lies beside it
+def _import(resident, config):
+    """The model's class. Its module is `model` in a package, so that it can import what lies beside it
     relatively, and what lies in its folder and in the model's as a module."""
-    folder = os.path.join(repository, version)
     file = config.get("default_model_filename") or "model.py"
-    path = os.path.join(folder, file)
+    path = os.path.join(resident.folder, file)
     if not os.path.isfile(path):
         raise TritonModelException(f"Python model file not found in '{path}'")
-    for place in (folder, repository):
-        if place not in sys.path:
-            sys.path.append(place)
-    pb_utils._model_dir = folder
-    module = importlib.import_module(version + "." + file.removesuffix(".py"))
+    resident.make_importable()
+    module = importlib.import_module(resident.package + "." + file.removesuffix(".py"))
     if not hasattr(module, "TritonPythonModel"):
         raise TritonModelException(f"'{path}' has no class TritonPythonModel")
     return module.TritonPythonModel, path
 
 
-def auto_complete(repository, version, name, config):
+def auto_complete(key, name, config):
     """The completed configuration, as JSON."""
-    model_class, _ = _import(repository, version, json.loads(config))
+    model_class, _ = _import(residents.of_key(key), json.loads(config))
     completed = pb_utils.ModelConfig(config)
     if hasattr(model_class, "auto_complete_config"):
         completed = model_class.auto_complete_config(completed)
@@ -68,60 +71,86 @@ def auto_complete(repository, version, name, config):
     return json.dumps(completed.as_dict())
 
 
-def start(repository, version, name, args, decoupled):
+def start(key, args, decoupled):
     """Makes the model, and has it initialize itself."""
-    global _running
+    running = residents.of_key(key)
     config = json.loads(args["model_config"])
-    model_class, path = _import(repository, version, config)
+    model_class, running.path = _import(running, config)
     batching = config.get("sequence_batching", {})
-    requests_module.iterates = bool(batching.get("iterative_sequence", False))
+    running.iterates = bool(batching.get("iterative_sequence", False))
+    running.name = args["model_instance_name"]
+    running.decoupled = decoupled
     model = model_class()
     if hasattr(model, "initialize"):
         model.initialize(dict(args))
-    _running = _Running(model, args["model_instance_name"], path, decoupled)
-    calls.allowed = True
+    running.model = model
+    running.asker.allowed = True
+
+
+def _started(key):
+    """None if it is not here: this interpreter has taken the place of another one."""
+    running = residents.of_key(key)
+    return None if running is None or running.model is None else running
+
+
+def is_started(key):
+    return _started(key) is not None
 
 
 def _finalize_at_exit():  # of an interpreter that another one has taken the place of
-    finalize()
+    for key in residents.keys():
+        try:
+            finalize(key)
+        except Exception as error:
+            Logger.log_error(f"finalize(): {type(error).__name__}: {error}")
 
 
 atexit.register(_finalize_at_exit)
 
 
-def finalize():
-    global _running
-    running, _running = _running, None
+def finalize(key):
+    running = residents.of_key(key)
     if running is None:
         return
-    calls.allowed = False
-    _loop.stop()
     try:
+        running.asker.allowed = False
+        running.loop.stop()
         if hasattr(running.model, "finalize"):
             running.model.finalize()
     finally:
-        calls.end()
+        running.asker.end()
+        residents.dismiss(key)
+        if not running.is_alone:
+            running.forget()
+            del running
+            gc.collect()
 
 
-def is_ready():
-    model = _running.model
+def is_ready(key):
+    """None if it is not here."""
+    running = _started(key)
+    if running is None:
+        return None
+    model = running.model
     if not hasattr(model, "is_ready"):
         return True
     answer = model.is_ready()
     if asyncio.iscoroutine(answer):
-        answer = _loop.run(answer).result()
+        answer = running.loop.run(answer).result()
     if not isinstance(answer, bool):
         raise TritonModelException("is_ready() must return a boolean value")
     return answer
 
 
-def execute(batch):
+def execute(key, batch):
     """Executes requests of the server. They have been answered when it returns, but for those of a
-    decoupled model, or whose response sender the model keeps."""
-    requests = [InferenceRequest._of_server(values) for values in batch]
+    decoupled model, or whose response sender the model keeps. None if it is not here, else True."""
+    running = _started(key)
+    if running is None:
+        return None
+    requests = [InferenceRequest._of_server(values, running.iterates) for values in batch]
     numbers = [values[0] for values in batch]
     server.require(server.accept(struct.pack(f"={len(numbers)}Q", *numbers), len(numbers)))
-    running = _running
     if not hasattr(running.model, "execute"):
         raise TritonModelException(
             f"Python model {running.path} does not implement `execute` method."
@@ -129,11 +158,12 @@ def execute(batch):
     answer = running.model.execute(requests)
     if asyncio.iscoroutine(answer):
         if running.decoupled:
-            _loop.run_in_background(answer)
-            return
-        answer = _loop.run(answer).result()
+            running.loop.run_in_background(answer)
+            return True
+        answer = running.loop.run(answer).result()
     if answer is not None:
         _respond(running, requests, answer)
+    return True
 
 
 def _respond(running, requests, responses):
@@ -203,9 +233,14 @@ class _EventLoop:
             if self._loop is None:
                 self._loop = asyncio.new_event_loop()
                 threading.Thread(
-                    target=self._loop.run_forever, name="triton asyncio", daemon=True
+                    target=self._run, args=(self._loop,), name="triton asyncio", daemon=True
                 ).start()
         return asyncio.run_coroutine_threadsafe(coroutine, self._loop)
+
+    @staticmethod
+    def _run(loop):
+        loop.run_forever()
+        loop.close()
 
     def run_in_background(self, coroutine):
         future = self.run(coroutine)
@@ -220,8 +255,5 @@ class _EventLoop:
 
     def stop(self):
         with self._lock:
-            if self._loop is not None:
+            if self._loop is not None and not self._loop.is_closed():
                 self._loop.call_soon_threadsafe(self._loop.stop)
-
-
-_loop = _EventLoop()

@@ -21,9 +21,6 @@ TRITONSERVER_REQUEST_RELEASE_RESCHEDULE = 2
 TRITONSERVER_MEMORY_GPU = 0
 TRITONSERVER_MEMORY_CPU = 1
 
-# Whether this interpreter's model can have requests rescheduled: _multipy_triton_model says so.
-iterates = False
-
 
 class PreferredMemory:
     """Where a BLS request's outputs are wanted."""
@@ -75,6 +72,7 @@ class InferenceRequest:
         "_trace",
         "_release_flags",
         "_model",
+        "_iterates",
         "__weakref__",
     )
 
@@ -126,10 +124,11 @@ class InferenceRequest:
         self._trace = trace or InferenceTrace()
         self._release_flags = TRITONSERVER_REQUEST_RELEASE_ALL
         self._model = (model_name, model_version)
+        self._iterates = False
 
     @classmethod
-    def _of_server(cls, values):
-        """Of what request_values.cpp has made."""
+    def _of_server(cls, values, iterates):
+        """Of what request_values.cpp has made. `iterates`: it can be rescheduled."""
         self = cls.__new__(cls)
         number, self._request_id, self._correlation_id = values[0], values[1], values[2]
         self._flags, self._timeout, self._parameters = values[3], values[4], values[5]
@@ -144,6 +143,7 @@ class InferenceRequest:
         self._trace = None
         self._release_flags = TRITONSERVER_REQUEST_RELEASE_ALL
         self._model = None
+        self._iterates = iterates
         return self
 
     def inputs(self):
@@ -194,7 +194,7 @@ class InferenceRequest:
                 f"release flags {flags} are not known, expected TRITONSERVER_REQUEST_RELEASE_ALL "
                 "or TRITONSERVER_REQUEST_RELEASE_RESCHEDULE"
             )
-        if flags == TRITONSERVER_REQUEST_RELEASE_RESCHEDULE and not iterates:
+        if flags == TRITONSERVER_REQUEST_RELEASE_RESCHEDULE and not self._iterates:
             # The server would refuse it when execute() has returned, and answer nothing.
             raise TritonModelException(
                 "only the requests of a model with sequence_batching { iterative_sequence: true } "

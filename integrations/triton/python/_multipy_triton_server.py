@@ -55,8 +55,10 @@ class TritonModelException(Exception):
 
 
 def connect(addresses):
-    """Makes functions of the addresses; they are attributes of this module."""
+    """Makes functions of the addresses; they are attributes of this module. Once."""
     global handle
+    if handle is not None:
+        return
     handle = addresses["server"]
     for name, (result, *arguments) in _DECLARATIONS.items():
         globals()[name] = ctypes.CFUNCTYPE(result, *arguments)(addresses[name])

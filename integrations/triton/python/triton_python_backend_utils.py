@@ -21,6 +21,7 @@ from _multipy_triton_requests import (
     PreferredMemory,
     get_input_tensor_by_name,
 )
+from _multipy_triton_residents import of_caller
 from _multipy_triton_responses import (
     TRITONSERVER_RESPONSE_COMPLETE_FINAL,
     InferenceResponse,
@@ -38,9 +39,8 @@ from _multipy_triton_types import (
     triton_to_numpy_type,
 )
 
-_model_dir = None  # set by _multipy_triton_model
-
 
 def get_model_dir():
     """The folder of this version of the model, which has model.py."""
-    return _model_dir
+    resident = of_caller()
+    return None if resident is None else resident.folder

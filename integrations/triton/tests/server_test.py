@@ -1,22 +1,24 @@
 """The backend in the real server, asked by tritonclient over HTTP and gRPC.
 
 TRITON_SERVER is the program, TRITON_BACKENDS the folder that has multipy/libtriton_multipy.so,
-TRITON_PACKAGES what make_packages.py has written.
+TRITON_PACKAGES what make_packages.py has written, TRITON_OPTIONS further options of the server: with
+--backend-config=multipy,interpreter-pool=all every model.py is in the interpreters of one pool.
 """
 
 import concurrent.futures
 import json
+import os
 import queue
 import threading
 import time
 import unittest
-import urllib.request
 
 import numpy as np
 import triton_server
 import tritonclient.grpc
 import tritonclient.http
-from tritonclient.utils import InferenceServerException, np_to_triton_dtype
+from triton_server import eventually, value_of
+from tritonclient.utils import InferenceServerException
 
 try:
     import ml_dtypes
@@ -37,12 +39,6 @@ def tearDownModule():
         raise RuntimeError(f"the server ended with {status}:\n" + "\n".join(server.log[-60:]))
 
 
-def value_of(kind, name, array, type_name=None):
-    value = kind.InferInput(name, array.shape, type_name or np_to_triton_dtype(array.dtype))
-    value.set_data_from_numpy(array)
-    return value
-
-
 def ask(model, client=None, outputs=None, **inputs):
     """Asks the model over gRPC, or as the client that is given does."""
     client = client or server.grpc
@@ -59,21 +55,8 @@ def number(value):
 
 
 def metric(name, model, *labels):
-    page = urllib.request.urlopen(f"http://127.0.0.1:{server.metrics_port}/metrics").read().decode()
-    return sum(
-        float(line.rsplit(" ", 1)[1])
-        for line in page.splitlines()
-        if line.startswith(name + "{")
-        and all(label in line for label in (f'model="{model}"', *labels))
-    )
-
-
-def eventually(what, seconds=30):
-    """What it returns once that is true, or in the end."""
-    end = time.monotonic() + seconds
-    while not (value := what()) and time.monotonic() < end:
-        time.sleep(0.05)
-    return value
+    pooled = name.startswith("multipy_") and "interpreter-pool=all" in os.environ.get("TRITON_OPTIONS", "")
+    return server.metric(name, 'pool="all/' if pooled else f'model="{model}"', *labels)
 
 
 def settled(what):

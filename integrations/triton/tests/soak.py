@@ -3,7 +3,9 @@
 
     soak.py reloads [--times 1000] [--every 50]     loads a model, asks it, unloads it
     soak.py load [--seconds 3600] [--clients 4]     many clients, some of whom go away, ask what raises,
-                                                    or what is being loaded anew
+                                                    what sleeps or loops until it is interrupted, models
+                                                    that share interpreters and ask each other, or what
+                                                    is being loaded anew
 
 The same variables as server_test.py. Says every so often what the server's process has; the exit
 status is 1 where an answer was wrong, or the process has more than it should at the end.
@@ -83,6 +85,10 @@ def reloads(server, options):
 
 
 class Clients:
+    # How often each is done, relatively. (One that is interrupted costs an interpreter.)
+    ACTS = {"identity": 60, "package": 60, "raises": 30, "leaves": 30, "pooled": 60, "asks": 30, "interrupted": 1}
+    MODELS = ("identity", "package_doubles", "package_wrong", "pooled", "pooled_beside")
+
     def __init__(self, server, options):
         self.server = server
         self.end = time.monotonic() + options.seconds
@@ -98,12 +104,12 @@ class Clients:
         choose = random.Random(seed)
         client = tritonclient.grpc.InferenceServerClient(f"127.0.0.1:{self.server.grpc_port}")
         while time.monotonic() < self.end:
-            act = choose.choice((self.identity, self.identity, self.package, self.package, self.raises, self.leaves))
+            act = choose.choices(*zip(*self.ACTS.items()))[0]
             try:
-                act(client, choose)
-                self.count(act.__name__)
+                getattr(self, act)(client, choose)
+                self.count(act)
             except Exception as error:
-                self.wrong.append(f"{act.__name__}: {error!r}")
+                self.wrong.append(f"{act}: {error!r}")
                 return
         client.close()
 
@@ -138,6 +144,38 @@ class Clients:
             if "DEADLINE_EXCEEDED" not in str(error) and "Deadline Exceeded" not in str(error):
                 raise
 
+    def _told(self, client, model, *what, **options):
+        value = tritonclient.grpc.InferInput("IN", [1], "BYTES")
+        value.set_data_from_numpy(np.array([json.dumps(what)], np.object_))
+        return json.loads(client.infer(model, [value], **options).as_numpy("OUT")[0])
+
+    def pooled(self, client, choose):
+        model = choose.choice(("pooled", "pooled_beside"))
+        told = self._told(client, model, "folders")
+        if not all(folder.endswith(f"/{model}/1") for folder in told):
+            raise ValueError(f"{model} is told {told}")
+
+    def asks(self, client, choose):
+        """One model asks another one, which may be in the same interpreter."""
+        told = self._told(client, "pooled", "ask", "pooled_beside", "folders")
+        if not all(folder.endswith("/pooled_beside/1") for folder in told):
+            raise ValueError(f"pooled_beside is told {told}")
+
+    def interrupted(self, client, choose):
+        what = choose.choice(("where", "loop"))
+        try:
+            self._told(client, "pooled", what, 600, timeout=choose.randint(1, 500_000))
+        except InferenceServerException as error:
+            if "deadline" in str(error):
+                return
+            raise
+        raise ValueError(f"pooled has answered {what} of 600 seconds")
+
+    def check_health(self):
+        for model in self.MODELS:
+            if not self.server.grpc.is_model_ready(model):
+                self.wrong.append(f"{model} is not ready")
+
     def change(self):
         """Loads the models anew, with another count of instances, while they are asked."""
         count = 0
@@ -145,7 +183,7 @@ class Clients:
             while time.monotonic() < self.end and not self.wrong:
                 time.sleep(5)
                 count += 1
-                for model in ("identity", "package_doubles"):
+                for model in ("identity", "package_doubles", "pooled", "pooled_beside"):
                     config = self.server.http.get_model_config(model)
                     config["instance_group"] = [{"kind": "KIND_CPU", "count": 1 + count % 3}]
                     self.server.http.load_model(model, config=json.dumps(config))
@@ -155,8 +193,11 @@ class Clients:
 
 
 def load(server, options):
-    for model in ("identity", "package_doubles", "package_wrong"):
+    for model in Clients.MODELS:
         server.grpc.load_model(model)
+    config = server.http.get_model_config("pooled")
+    config["parameters"]["INTERRUPT_TIMED_OUT"] = {"string_value": "true"}
+    server.http.load_model("pooled", config=json.dumps(config))
     clients = Clients(server, options)
     threads = [threading.Thread(target=clients.run, args=(seed,)) for seed in range(options.clients)]
     threads.append(threading.Thread(target=clients.change))
@@ -167,6 +208,7 @@ def load(server, options):
         time.sleep(1)
         if time.monotonic() > told and not clients.wrong:
             told = time.monotonic() + 60
+            clients.check_health()
             late = holds(server)
             early = early or late
             say(", ".join(f"{count} {what}" for what, count in sorted(clients.counts.items())), late)

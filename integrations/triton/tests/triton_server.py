@@ -9,9 +9,11 @@ import subprocess
 import tempfile
 import threading
 import time
+import urllib.request
 
 import tritonclient.grpc
 import tritonclient.http
+from tritonclient.utils import np_to_triton_dtype
 
 MODELS = [pathlib.Path(__file__).parent / "models"]
 if "TRITON_PACKAGES" in os.environ:  # what make_packages.py has written
@@ -28,10 +30,24 @@ def free_ports(count):
     return ports
 
 
+def value_of(kind, name, array, type_name=None):
+    value = kind.InferInput(name, array.shape, type_name or np_to_triton_dtype(array.dtype))
+    value.set_data_from_numpy(array)
+    return value
+
+
+def eventually(what, seconds=30):
+    """What it returns once that is true, or in the end."""
+    end = time.monotonic() + seconds
+    while not (value := what()) and time.monotonic() < end:
+        time.sleep(0.05)
+    return value
+
+
 class Server:
     """A server in explicit model control. Its log is in `log`, in lines."""
 
-    def __init__(self, models=MODELS, environment=None):
+    def __init__(self, models=MODELS, environment=None, options=()):
         self.http_port, self.grpc_port, self.metrics_port = free_ports(3)
         self.log = []
         self._place = tempfile.TemporaryDirectory()
@@ -45,6 +61,8 @@ class Server:
             f"--http-port={self.http_port}",
             f"--grpc-port={self.grpc_port}",
             f"--metrics-port={self.metrics_port}",
+            *options,
+            *os.environ.get("TRITON_OPTIONS", "").split(),
         ]
         self.process = subprocess.Popen(
             command,
@@ -78,6 +96,15 @@ class Server:
                 pass
             time.sleep(0.2)
         raise RuntimeError("the server is not ready:\n" + "\n".join(self.log[-40:]))
+
+    def metric(self, name, *labels):
+        """The sum of those with these labels, as the server's page shows them."""
+        page = urllib.request.urlopen(f"http://127.0.0.1:{self.metrics_port}/metrics").read()
+        return sum(
+            float(line.rsplit(" ", 1)[1])
+            for line in page.decode().splitlines()
+            if line.startswith(name + "{") and all(label in line for label in labels)
+        )
 
     def memory(self):
         """Resident, in bytes."""

@@ -1,0 +1,1 @@
+../../pooled/1/model.py

@@ -1,0 +1,7 @@
+import triton_python_backend_utils as pb_utils
+
+OF = "pooled_apart"
+
+
+def folder():
+    return pb_utils.get_model_dir()
