@@ -29,7 +29,8 @@ class Resident:
         """Where what it imports lies."""
         return self.folder, self.repository
 
-    def make_importable(self):
+    def make_importable(self, file):
+        """What lies in its places; its model.py, which is the `file`, as a module of its package."""
         for place in self.places():
             if place not in sys.path:
                 sys.path.append(place)
@@ -37,6 +38,9 @@ class Resident:
             package = types.ModuleType(self.package)
             package.__path__ = [self.folder]
             sys.modules[self.package] = package
+            _ModelFiles.names.add(file.removesuffix(".py"))
+            if _ModelFiles not in sys.meta_path:
+                sys.meta_path.insert(0, _ModelFiles)
 
     def modules(self):
         """Names of its own modules: those in its package, and those that lie in its folders."""
@@ -60,6 +64,21 @@ class Resident:
             if place not in used and place in sys.path:
                 sys.path.remove(place)
             sys.path_importer_cache.pop(place, None)
+
+
+class _ModelFiles:
+    """Where there are several models, `import model` would find any one's model.py: it is refused."""
+
+    names = set()
+
+    @classmethod
+    def find_spec(cls, name, path=None, target=None):
+        if path is None and name in cls.names:
+            resident = of_caller()
+            own = "<package>" if resident is None else resident.package
+            raise ImportError(
+                f"several models of this interpreter have a {name}.py; import {own}.{name}", name=name
+            )
 
 
 def _file_of(module):

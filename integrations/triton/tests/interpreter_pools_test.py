@@ -89,6 +89,14 @@ class Placed(PoolTest):
         for model in ("pooled", "pooled_apart"):
             self.assertEqual(told(model, "helpers"), [model] * 2)
 
+    def test_a_model_does_not_get_the_file_of_another_one(self):
+        self.load("pooled")
+        self.load("pooled_beside")
+        for model in ("pooled", "pooled_beside"):
+            own = f"{model}_1.model"
+            self.assertIn(f"import {own}", told(model, "imports", "model"))
+            self.assertTrue(told(model, "imports", own).endswith(f"/{model}/1/model.py"))
+
     def test_each_is_told_its_own_folder(self):
         self.load("pooled")
         self.load("pooled_beside")

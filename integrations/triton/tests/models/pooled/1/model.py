@@ -55,6 +55,12 @@ class TritonPythonModel:
         from . import near
         return [importlib.import_module("pooled_helper").OF, near.OF]
 
+    def imports(self, name):
+        try:
+            return importlib.import_module(name).__file__
+        except ImportError as error:
+            return str(error)
+
     def modules(self):
         return sorted(name for name in sys.modules if "pooled" in name), [
             place for place in sys.path if "pooled" in place
