@@ -242,6 +242,9 @@ def main():
     server = triton_server.Server()
     try:
         good = globals()[options.what](server, options)
+    except Exception as error:
+        print(f"FAILED: {error!r}")
+        good = False
     finally:
         status = server.stop()
     if status != 0:
