@@ -2,68 +2,19 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cctype>
-#include <filesystem>
 #include <map>
 #include <mutex>
-#include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
 namespace multipy::triton {
 namespace {
 
-namespace fs = std::filesystem;
-
-bool isIdentifier(const std::string& name) {
-  return !name.empty() && !std::isdigit(static_cast<unsigned char>(name[0])) &&
-         std::all_of(name.begin(), name.end(),
-                     [](unsigned char c) { return std::isalnum(c) || c == '_' || c >= 0x80; });
-}
-
-bool isModuleFile(const fs::path& file) {
-  return file.extension() == ".py" || file.extension() == ".so";
-}
-
-/// The name that `import` finds it by; empty if it does not.
-std::string moduleOf(const fs::directory_entry& entry) {
-  const std::string file = entry.path().filename().string();
-  std::error_code none;
-  if (entry.is_directory(none)) {
-    if (!isIdentifier(file)) return {};
-    // (A folder with data is no module that anything imports.)
-    return std::any_of(fs::directory_iterator(entry.path(), none), fs::directory_iterator(),
-                       [](const fs::directory_entry& in) { return isModuleFile(in.path()); })
-               ? file
-               : std::string();
-  }
-  const std::string name = file.substr(0, file.find('.'));
-  return isModuleFile(entry.path()) && isIdentifier(name) ? name : std::string();
-}
-
 /// A model as its neighbours in an interpreter know it.
 struct Resident {
   std::string model, version;
-  std::set<std::string> modules;  // that lie beside it, in its version's folder and in its own
-
-  Resident(const std::string& name, const ModelPlace& at, const std::string& file)
-      : model(name), version(at.version) {
-    const fs::path repository = at.repository;
-    const fs::path folder = repository / at.version;
-    for (const fs::path& where : {folder, repository}) {
-      std::error_code none;
-      for (const fs::directory_entry& entry : fs::directory_iterator(where, none))
-        // (model.py itself is imported as a module of a package.)
-        if (entry.path() != folder / file) modules.insert(moduleOf(entry));
-    }
-    modules.erase(std::string());
-  }
-
-  bool goesWith(const Resident& other) const {
-    if (model == other.model && version == other.version) return false;
-    return std::none_of(modules.begin(), modules.end(),
-                        [&](const std::string& each) { return other.modules.contains(each); });
-  }
+  bool operator==(const Resident&) const = default;
 };
 
 HostInterpreter::Key nextKey() {
@@ -107,7 +58,7 @@ class Pool {
     bool mayTake(const Resident& resident) const {
       return !residents.empty() &&
              std::all_of(residents.begin(), residents.end(),
-                         [&](const auto& each) { return each.second.goesWith(resident); });
+                         [&](const auto& each) { return each.second != resident; });
     }
   };
 
@@ -165,10 +116,9 @@ class SharedInterpreter final : public Placement {
 
 }  // namespace
 
-std::unique_ptr<Placement> placeOf(const std::string& model, const ModelPlace& at,
-                                   const std::string& file) {
+std::unique_ptr<Placement> placeOf(const std::string& model, const ModelPlace& at) {
   if (at.pool.empty()) return std::make_unique<OwnInterpreter>(at);
-  return SharedInterpreter::in(Resident(model, at, file), at);
+  return SharedInterpreter::in({model, at.version}, at);
 }
 
 }  // namespace multipy::triton

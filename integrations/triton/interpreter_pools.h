@@ -45,8 +45,7 @@ class Placement {
   const HostInterpreter::Key key_;
 };
 
-/// A place for an instance of this model. `file`: its model.py.
-std::unique_ptr<Placement> placeOf(const std::string& model, const ModelPlace& at,
-                                   const std::string& file);
+/// A place for an instance of this model.
+std::unique_ptr<Placement> placeOf(const std::string& model, const ModelPlace& at);
 
 }  // namespace multipy::triton

@@ -162,7 +162,7 @@ std::shared_ptr<PackageModel> Model::loadPackage() const {
 }
 
 void Model::complete() {
-  auto interpreter = newInterpreter();
+  auto interpreter = std::make_unique<ModelInterpreter>(name_, place_);
   const std::string completed = interpreter->autoComplete(configOf(model_));
   TRITONSERVER_Message* message = nullptr;
   check(TRITONSERVER_MessageNewFromSerializedJson(&message, completed.data(), completed.size()),
@@ -196,17 +196,12 @@ ModelSettings Model::settings() const {
   return out;
 }
 
-std::unique_ptr<ModelInterpreter> Model::newInterpreter() const {
-  const std::string file = settings().file;
-  return std::make_unique<ModelInterpreter>(name_, place_, file.empty() ? "model.py" : file);
-}
-
 std::unique_ptr<ModelInterpreter> Model::interpreter() {
   {
     const std::lock_guard lock(mutex_);
     if (started_ != nullptr) return std::move(started_);
   }
-  return newInterpreter();
+  return std::make_unique<ModelInterpreter>(name_, place_);
 }
 
 }  // namespace multipy::triton

@@ -56,7 +56,6 @@ class Model {
 
  private:
   void complete();
-  std::unique_ptr<ModelInterpreter> newInterpreter() const;
   std::shared_ptr<PackageModel> loadPackage() const;
 
   TRITONBACKEND_Model* const model_;  // the server's, for as long as this lives

@@ -39,9 +39,8 @@ struct ModelInterpreter::Functions {
   std::optional<ShownPool> shown;  // of an interpreter of its own
 };
 
-ModelInterpreter::ModelInterpreter(const std::string& model, const ModelPlace& place,
-                                   const std::string& file)
-    : model_(model), place_(place), placement_(placeOf(model, place, file)) {
+ModelInterpreter::ModelInterpreter(const std::string& model, const ModelPlace& place)
+    : model_(model), place_(place), placement_(placeOf(model, place)) {
   placement_->host().admit(placement_->key());
 }
 

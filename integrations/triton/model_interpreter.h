@@ -21,7 +21,7 @@ class SharedWeights;
 class ModelInterpreter {
  public:
   /// Starts the interpreter, if it has to be. Nothing of the model is imported yet.
-  ModelInterpreter(const std::string& model, const ModelPlace& place, const std::string& file);
+  ModelInterpreter(const std::string& model, const ModelPlace& place);
   ModelInterpreter(const ModelInterpreter&) = delete;
   ModelInterpreter& operator=(const ModelInterpreter&) = delete;
   /// Calls the model's finalize(). What that raises goes to the log.

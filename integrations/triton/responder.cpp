@@ -2,6 +2,7 @@
 
 #include <cstring>
 #include <memory>
+#include <utility>
 
 #include "integrations/triton/errors.h"
 #include "integrations/triton/statistics.h"
@@ -59,8 +60,15 @@ Responder::Responder(TRITONBACKEND_Request* request, bool decoupled) : decoupled
   check(TRITONBACKEND_ResponseFactoryNew(&factory_, request), "make a request's response factory");
 }
 
-Responder::~Responder() {
-  logIfError(TRITONBACKEND_ResponseFactoryDelete(factory_), "delete a request's response factory");
+Responder::~Responder() { close(); }
+
+void Responder::close() noexcept {
+  closed_ = true;
+  if (factory_ == nullptr) return;
+  logIfError(TRITONBACKEND_ResponseFactoryIsCancelled(factory_, &cancelled_),
+             "ask whether a request is cancelled");
+  logIfError(TRITONBACKEND_ResponseFactoryDelete(std::exchange(factory_, nullptr)),
+             "delete a request's response factory");
 }
 
 // The texts are those that users of Triton's Python backend know.
@@ -82,7 +90,7 @@ void Responder::admit(bool withResponse, std::uint32_t flags) {
 
 void Responder::sent(std::uint32_t flags) {
   ++count_;
-  closed_ = flags == TRITONSERVER_RESPONSE_COMPLETE_FINAL;
+  if (flags == TRITONSERVER_RESPONSE_COMPLETE_FINAL) close();
 }
 
 void Responder::send(const ResponseContent& content, std::uint32_t flags) {
@@ -137,10 +145,7 @@ void Responder::failIfDropped() noexcept {
   if (!dropped_ || executing_ || closed_) return;
   // Its client has been told of an error, and more would be too much where that ends the gRPC
   // stream (header triton_grpc_error): Triton 2.51 crashes then.
-  if (failed_) {
-    closed_ = true;
-    return;
-  }
+  if (failed_) return close();
   const OwnedError error(TRITONSERVER_ErrorNew(
       TRITONSERVER_ERROR_INTERNAL,
       "the model has dropped the request without a last response: execute() returned none for it, "
@@ -150,7 +155,6 @@ void Responder::failIfDropped() noexcept {
 
 void Responder::failNow(TRITONSERVER_Error* error) noexcept {
   if (closed_) return;
-  closed_ = true;
   failed_ = true;
   try {
     // A model that is not decoupled may have sent its one response already, and not the flag.
@@ -165,14 +169,17 @@ void Responder::failNow(TRITONSERVER_Error* error) noexcept {
   } catch (...) {
     logIfError(currentError().release(), "tell a request's error to its client");
   }
+  close();
 }
 
 void Responder::abandon() noexcept {
   const std::lock_guard lock(mutex_);
-  closed_ = true;
+  close();
 }
 
 bool Responder::isCancelled() const {
+  const std::lock_guard lock(mutex_);
+  if (factory_ == nullptr) return cancelled_;
   bool cancelled = false;
   check(TRITONBACKEND_ResponseFactoryIsCancelled(factory_, &cancelled),
         "ask whether a request is cancelled");

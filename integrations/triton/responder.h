@@ -63,11 +63,15 @@ class Responder {
   void sent(std::uint32_t flags);                      // under mutex_
   void failNow(TRITONSERVER_Error* error) noexcept;    // under mutex_
   void failIfDropped() noexcept;                       // under mutex_
+  void close() noexcept;                               // under mutex_
 
   mutable std::mutex mutex_;
-  TRITONBACKEND_ResponseFactory* factory_ = nullptr;  // ours
+  // Ours, and null once this is closed: Triton does not unload a model of which there is one, and
+  // Python code may keep its requests.
+  TRITONBACKEND_ResponseFactory* factory_ = nullptr;
   const bool decoupled_;
   bool closed_ = false;
+  bool cancelled_ = false;  // when it was closed
   bool failed_ = false;
   bool executing_ = true;
   bool dropped_ = false;

@@ -6,7 +6,6 @@ import json
 import os
 import struct
 
-import _multipy_triton_residents as residents
 import _multipy_triton_rows as rows
 import _multipy_triton_server as server
 from _multipy_triton_responses import InferenceResponse, TritonError
@@ -19,6 +18,16 @@ _PATIENCE = 100
 _REQUEST = struct.Struct("=qQQQIIIIII")
 _RESPONSE = struct.Struct("=IIIIQ")
 _LAST, _NOTHING_ELSE = 1, 2
+
+_is_child = False  # of a fork
+
+
+def _be_child():
+    global _is_child
+    _is_child = True
+
+
+os.register_at_fork(after_in_child=_be_child)
 
 
 class Asker:
@@ -189,12 +198,15 @@ def _answer(call, taken, decoupled):
 
 def _send(request, decoupled, wakes=-1):
     """The call, and None; or None, and the answer that says why it was not made."""
-    resident = residents.of_caller()
-    if resident is None:
+    if _is_child:
         raise TritonModelException(
-            "this interpreter has several models, and none of them is on the stack of this request"
+            "a child of fork() cannot ask other models: the server is in its parent"
         )
-    asker = resident.asker
+    if request._resident is None:
+        raise TritonModelException(
+            "this interpreter has several models, and no code of any of them has made this request"
+        )
+    asker = request._resident.asker
     if not asker.allowed:
         raise TritonModelException("BLS is only supported during the 'execute' function.")
     asker.sweep()

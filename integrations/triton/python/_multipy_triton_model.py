@@ -50,7 +50,7 @@ def _import(resident, config):
     path = os.path.join(resident.folder, file)
     if not os.path.isfile(path):
         raise TritonModelException(f"Python model file not found in '{path}'")
-    resident.make_importable(file)
+    resident.make_importable()
     module = importlib.import_module(resident.package + "." + file.removesuffix(".py"))
     if not hasattr(module, "TritonPythonModel"):
         raise TritonModelException(f"'{path}' has no class TritonPythonModel")

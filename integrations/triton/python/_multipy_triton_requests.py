@@ -5,6 +5,7 @@ import numbers
 
 import _multipy_triton_calls as calls
 import _multipy_triton_server as server
+from _multipy_triton_residents import of_caller
 from _multipy_triton_responses import (
     InferenceResponseSender,
     Replies,
@@ -73,6 +74,7 @@ class InferenceRequest:
         "_release_flags",
         "_model",
         "_iterates",
+        "_resident",
         "__weakref__",
     )
 
@@ -125,6 +127,7 @@ class InferenceRequest:
         self._release_flags = TRITONSERVER_REQUEST_RELEASE_ALL
         self._model = (model_name, model_version)
         self._iterates = False
+        self._resident = of_caller()  # a thread that sends it may have nothing of the model
 
     @classmethod
     def _of_server(cls, values, iterates):
@@ -144,6 +147,7 @@ class InferenceRequest:
         self._release_flags = TRITONSERVER_REQUEST_RELEASE_ALL
         self._model = None
         self._iterates = iterates
+        self._resident = None
         return self
 
     def inputs(self):

@@ -9,6 +9,8 @@ import re
 import sys
 import types
 
+import _multipy_triton_imports as imports
+
 _residents = {}  # by key
 
 
@@ -29,61 +31,28 @@ class Resident:
         """Where what it imports lies."""
         return self.folder, self.repository
 
-    def make_importable(self, file):
-        """What lies in its places; its model.py, which is the `file`, as a module of its package."""
-        for place in self.places():
-            if place not in sys.path:
-                sys.path.append(place)
-        if not self.is_alone and self.package not in sys.modules:
+    def make_importable(self):
+        """What lies in its places; model.py as a module of its package."""
+        if self.is_alone:
+            sys.path += [place for place in self.places() if place not in sys.path]
+        elif self.package not in sys.modules:
             package = types.ModuleType(self.package)
-            package.__path__ = [self.folder]
+            package.__path__ = list(self.places())
             sys.modules[self.package] = package
-            _ModelFiles.names.add(file.removesuffix(".py"))
-            if _ModelFiles not in sys.meta_path:
-                sys.meta_path.insert(0, _ModelFiles)
+            imports.begin(of_caller)
 
     def modules(self):
-        """Names of its own modules: those in its package, and those that lie in its folders."""
-        below = tuple(place + os.sep for place in self.places())
+        """Names of its own modules, where it is not alone."""
         inside = self.package + "."
-        return [
-            name
-            for name, module in list(sys.modules.items())
-            if name == self.package
-            or name.startswith(inside)
-            or _file_of(module).startswith(below)
-        ]
+        return [name for name in list(sys.modules) if name == self.package or name.startswith(inside)]
 
     def forget(self):
-        """Undoes make_importable() and what it has imported since. (No other resident has a module
-        of the same name: interpreter_pools.cpp sees to that.)"""
+        """Undoes make_importable(), and what it has imported since, where it is not alone."""
+        imports.forget(self)
         for name in self.modules():
             sys.modules.pop(name, None)
-        used = {place for each in _residents.values() for place in each.places()}
         for place in self.places():
-            if place not in used and place in sys.path:
-                sys.path.remove(place)
             sys.path_importer_cache.pop(place, None)
-
-
-class _ModelFiles:
-    """Where there are several models, `import model` would find any one's model.py: it is refused."""
-
-    names = set()
-
-    @classmethod
-    def find_spec(cls, name, path=None, target=None):
-        if path is None and name in cls.names:
-            resident = of_caller()
-            own = "<package>" if resident is None else resident.package
-            raise ImportError(
-                f"several models of this interpreter have a {name}.py; import {own}.{name}", name=name
-            )
-
-
-def _file_of(module):
-    file = getattr(module, "__dict__", {}).get("__file__")  # (a lazy module would be executed)
-    return file if isinstance(file, str) else ""
 
 
 def admit(resident):

@@ -81,21 +81,19 @@ class Placed(PoolTest):
         self.assertLess(beside, both)
         self.assertTrue(eventually(lambda: interpreters() == 2))
 
-    def test_models_with_modules_of_the_same_name_are_kept_apart(self):
-        self.load("pooled")
-        self.load("pooled_apart")
-        self.load("pooled_beside")
-        self.assertFalse(where("pooled") & where("pooled_apart"))
-        for model in ("pooled", "pooled_apart"):
-            self.assertEqual(told(model, "helpers"), [model] * 2)
-
-    def test_a_model_does_not_get_the_file_of_another_one(self):
-        self.load("pooled")
-        self.load("pooled_beside")
-        for model in ("pooled", "pooled_beside"):
-            own = f"{model}_1.model"
-            self.assertIn(f"import {own}", told(model, "imports", "model"))
-            self.assertTrue(told(model, "imports", own).endswith(f"/{model}/1/model.py"))
+    def test_each_gets_the_modules_beside_it_and_no_others(self):
+        models = ("pooled", "pooled_apart", "pooled_beside")
+        for model in models:
+            self.load(model)
+        self.assertEqual(len({each for model in models for each in where(model)}), 1)
+        for _ in range(2):
+            for model in ("pooled", "pooled_apart"):
+                self.assertEqual(told(model, "helpers"), [model] * 2)
+                self.assertEqual(told(model, "unpickles", "pooled_helper"), model)
+            self.assertIn("No module named", told("pooled_beside", "imports", "pooled_helper"))
+            for model in models:
+                for name in ("model", f"{model}_1.model"):
+                    self.assertTrue(told(model, "imports", name).endswith(f"/{model}/1/model.py"))
 
     def test_each_is_told_its_own_folder(self):
         self.load("pooled")
@@ -127,6 +125,16 @@ class Placed(PoolTest):
                 )
             )
         self.assertEqual(len({each[0] for each in answers}), 1)
+
+    def test_a_thread_of_a_library_asks_another_one(self):
+        self.load("pooled")
+        self.load("pooled_beside")
+        self.assertFalse(told("pooled", "asks_by_a_pool", "pooled_beside"))
+
+    def test_a_child_of_a_fork_cannot_ask_another_one(self):
+        self.load("pooled")
+        self.load("pooled_beside")
+        self.assertIn("a child of fork", told("pooled", "forks", "pooled_beside"))
 
     def test_one_does_not_wait_for_another_one_that_sleeps(self):
         self.load("pooled")
@@ -162,6 +170,10 @@ class AtOnce(PoolTest):
 
 
 class Unloaded(PoolTest):
+    def test_one_that_keeps_its_requests(self):
+        self.load("pooled_beside")
+        told("pooled_beside", "keeps")
+
     def test_nothing_of_it_stays_and_the_others_go_on(self):
         self.load("pooled")
         before = told("pooled", "modules")

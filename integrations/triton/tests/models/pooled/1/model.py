@@ -1,12 +1,16 @@
+import concurrent.futures
 import importlib
 import json
 import os
+import pickle
 import sys
 import threading
 import time
 
 import numpy as np
 import triton_python_backend_utils as pb_utils
+
+kept = []
 
 
 class TritonPythonModel:
@@ -19,12 +23,14 @@ class TritonPythonModel:
         self.began = time.monotonic_ns()
 
     def execute(self, requests):
+        self.requests = requests
         responses = []
         for request in requests:
             name, *arguments = json.loads(request.inputs()[0].as_numpy()[0])
             told = json.dumps(getattr(self, name)(*arguments))
             output = pb_utils.Tensor("OUT", np.array([told], np.object_))
             responses.append(pb_utils.InferenceResponse([output]))
+        self.requests = None
         return responses
 
     def where(self, seconds=0):
@@ -61,16 +67,46 @@ class TritonPythonModel:
         except ImportError as error:
             return str(error)
 
+    def unpickles(self, name):
+        """What the module that is called so has as OF."""
+        return pickle.loads(f"c{name}\nOF\n.".encode())
+
+    def keeps(self):
+        kept.append(self.requests)
+
+    def forks(self, model):
+        """What a child of fork() gets to hear that asks a model."""
+        read, write = os.pipe()
+        child = os.fork()
+        if child == 0:
+            try:
+                self.ask(model, "where")
+            except pb_utils.TritonModelException as error:
+                os.write(write, str(error).encode())
+            os._exit(0)
+        os.close(write)
+        os.waitpid(child, 0)
+        with open(read) as told:
+            return told.read()
+
+    def asks_by_a_pool(self, model):
+        """A thread of a library sends the request."""
+        with concurrent.futures.ThreadPoolExecutor(1) as pool:
+            return pool.submit(self.request(model, "where").exec).result().has_error()
+
     def modules(self):
         return sorted(name for name in sys.modules if "pooled" in name), [
             place for place in sys.path if "pooled" in place
         ]
 
-    def ask(self, model, *what):
+    def request(self, model, *what):
         value = pb_utils.Tensor("IN", np.array([json.dumps(what)], np.object_))
-        answer = pb_utils.InferenceRequest(
+        return pb_utils.InferenceRequest(
             inputs=[value], requested_output_names=["OUT"], model_name=model
-        ).exec()
+        )
+
+    def ask(self, model, *what):
+        answer = self.request(model, *what).exec()
         if answer.has_error():
             return answer.error().message()
         return json.loads(pb_utils.get_output_tensor_by_name(answer, "OUT").as_numpy()[0])
