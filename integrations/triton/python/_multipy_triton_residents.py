@@ -24,8 +24,7 @@ class Resident:
         self.is_alone = is_alone
         self.asker = asker  # its requests to other models
         self.iterates = False  # whether its requests can be rescheduled
-        # Where others are, versions and names of modules are not enough to tell them apart.
-        self.package = version if is_alone else re.sub(r"\W", "_", name) + "_" + version
+        self.package = version if is_alone else _new_package(name, version)
 
     def places(self):
         """Where what it imports lies."""
@@ -53,6 +52,15 @@ class Resident:
             sys.modules.pop(name, None)
         for place in self.places():
             sys.path_importer_cache.pop(place, None)
+
+
+def _new_package(name, version):
+    """A name that no other model's has: `a-b` and `a_b` would have the same one."""
+    package = re.sub(r"\W", "_", name) + "_" + version
+    others = {each.package for each in _residents.values()}
+    while package in others or package in sys.modules:
+        package += "_"
+    return package
 
 
 def admit(resident):
