@@ -56,6 +56,16 @@ struct Resident {
   std::mutex starting;  // held while it is started in an interpreter
   HostInterpreter::Start start;
   bool isStarted = false;  // for the first time
+
+  /// Once more, in this interpreter; nothing of it is there where that fails.
+  void startIn(const runtime::InterpreterSession& session, HostInterpreter::Key key) const {
+    try {
+      start(session);
+    } catch (...) {
+      finalize(session, key);
+      throw;
+    }
+  }
 };
 
 }  // namespace
@@ -93,9 +103,8 @@ struct HostInterpreter::Python {
       const std::unique_lock lock(resident->starting, std::try_to_lock);
       if (!lock || !resident->isStarted) continue;  // it sees to that itself
       try {
-        resident->start(session);
+        resident->startIn(session, key);
       } catch (...) {
-        finalize(session, key);
         if (options.name.empty()) throw;
         logIfError(currentError().release(), "start a model in another interpreter");
       }
@@ -150,13 +159,7 @@ void HostInterpreter::startAgain(Key key) {
   const auto resident = python().find(key);
   const std::lock_guard lock(resident->starting);
   const runtime::InterpreterSession session = this->session();
-  if (isThere(session, key)) return;
-  try {
-    resident->start(session);
-  } catch (...) {
-    finalize(session, key);
-    throw;
-  }
+  if (!isThere(session, key)) resident->startIn(session, key);
 }
 
 void HostInterpreter::remove(Key key) noexcept {

@@ -22,10 +22,12 @@ HostInterpreter::Key nextKey() {
   return ++last;
 }
 
+}  // namespace
+
 /// The interpreters of one pool, by their numbers. One that has ended leaves its number free.
-class Pool {
+class InterpreterPool {
  public:
-  explicit Pool(std::string name) : name_(std::move(name)) {}
+  explicit InterpreterPool(std::string name) : name_(std::move(name)) {}
 
   std::shared_ptr<HostInterpreter> enter(HostInterpreter::Key key, Resident resident,
                                          const ModelPlace& at) {
@@ -72,10 +74,12 @@ class Pool {
   std::vector<Host> hosts_;
 };
 
-/// All of the process.
+namespace {
+
+/// All of the process. A pool stays when it is empty.
 struct Pools {
   std::mutex mutex;
-  std::map<std::pair<std::string, std::string>, Pool> all;  // by name and environment
+  std::map<std::pair<std::string, std::string>, InterpreterPool> all;  // by name and environment
 
   static Pools& instance() {
     static Pools pools;
@@ -83,42 +87,24 @@ struct Pools {
   }
 };
 
-class OwnInterpreter final : public Placement {
- public:
-  explicit OwnInterpreter(const ModelPlace& at)
-      : Placement(
-            std::make_shared<HostInterpreter>(HostInterpreter::Options{at.prefix, at.server, {}}),
-            nextKey()) {}
-};
-
-class SharedInterpreter final : public Placement {
- public:
-  static std::unique_ptr<Placement> in(Resident resident, const ModelPlace& at) {
-    Pools& pools = Pools::instance();
-    const std::lock_guard lock(pools.mutex);
-    Pool& pool = pools.all.try_emplace({at.pool, at.prefix}, at.pool).first->second;
-    const HostInterpreter::Key key = nextKey();
-    return std::unique_ptr<Placement>(
-        new SharedInterpreter(pool.enter(key, std::move(resident), at), key, pool));
-  }
-
-  ~SharedInterpreter() override {
-    const std::lock_guard lock(Pools::instance().mutex);
-    pool_.leave(key());
-  }
-
- private:
-  SharedInterpreter(std::shared_ptr<HostInterpreter> host, HostInterpreter::Key key, Pool& pool)
-      : Placement(std::move(host), key), pool_(pool) {}
-
-  Pool& pool_;  // which stays
-};
-
 }  // namespace
 
+Placement::~Placement() {
+  if (pool_ == nullptr) return;
+  const std::lock_guard lock(Pools::instance().mutex);
+  pool_->leave(key_);
+}
+
 std::unique_ptr<Placement> placeOf(const std::string& model, const ModelPlace& at) {
-  if (at.pool.empty()) return std::make_unique<OwnInterpreter>(at);
-  return SharedInterpreter::in({model, at.version}, at);
+  const HostInterpreter::Key key = nextKey();
+  if (at.pool.empty())
+    return std::make_unique<Placement>(
+        std::make_shared<HostInterpreter>(HostInterpreter::Options{at.prefix, at.server, {}}), key,
+        nullptr);
+  Pools& pools = Pools::instance();
+  const std::lock_guard lock(pools.mutex);
+  InterpreterPool& pool = pools.all.try_emplace({at.pool, at.prefix}, at.pool).first->second;
+  return std::make_unique<Placement>(pool.enter(key, {model, at.version}, at), key, &pool);
 }
 
 }  // namespace multipy::triton

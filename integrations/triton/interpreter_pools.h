@@ -27,22 +27,25 @@ struct ModelPlace {
   std::string pool;                       // of interpreters; empty: each instance has its own
 };
 
+class InterpreterPool;
+
 /// An instance's place in an interpreter, as long as this lives.
 class Placement {
  public:
+  /// `pool`: which is told when this ends; null: the interpreter is in none.
+  Placement(std::shared_ptr<HostInterpreter> host, HostInterpreter::Key key, InterpreterPool* pool)
+      : host_(std::move(host)), key_(key), pool_(pool) {}
   Placement(const Placement&) = delete;
   Placement& operator=(const Placement&) = delete;
-  virtual ~Placement() = default;
+  ~Placement();
+
   HostInterpreter& host() const noexcept { return *host_; }
   HostInterpreter::Key key() const noexcept { return key_; }
-
- protected:
-  Placement(std::shared_ptr<HostInterpreter> host, HostInterpreter::Key key)
-      : host_(std::move(host)), key_(key) {}
 
  private:
   const std::shared_ptr<HostInterpreter> host_;
   const HostInterpreter::Key key_;
+  InterpreterPool* const pool_;
 };
 
 /// A place for an instance of this model.

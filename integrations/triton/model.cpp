@@ -147,7 +147,7 @@ std::shared_ptr<PackageModel> Model::loadPackage() const {
     throw TritonError(TRITONSERVER_ERROR_INVALID_ARG,
                       "the configuration of model '" + name_ +
                           "' has the parameter INTERPRETER_POOL; a torch.package has interpreters "
-                          "of its own, which all of its instances share");
+                          "of its own, which all of its instances share: leave it out");
   if (settings.outputs.empty())
     throw TritonError(TRITONSERVER_ERROR_INVALID_ARG,
                       "the configuration of model '" + name_ +

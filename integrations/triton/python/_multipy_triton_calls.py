@@ -200,11 +200,12 @@ def _send(request, decoupled, wakes=-1):
     """The call, and None; or None, and the answer that says why it was not made."""
     if _is_child:
         raise TritonModelException(
-            "a child of fork() cannot ask other models: the server is in its parent"
+            "a child of fork() cannot ask other models: the server is in its parent; ask there"
         )
     if request._resident is None:
         raise TritonModelException(
-            "this interpreter has several models, and no code of any of them has made this request"
+            "this interpreter has several models, and no code of any of them has made this request: "
+            "make the InferenceRequest in the model's own code, a thread of a library can send it"
         )
     asker = request._resident.asker
     if not asker.allowed:

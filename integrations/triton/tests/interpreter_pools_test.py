@@ -25,15 +25,11 @@ def setUpModule():
 
 
 def tearDownModule():
-    status = server.stop()
-    if status != 0:
-        raise RuntimeError(f"the server ended with {status}:\n" + "\n".join(server.log[-60:]))
+    server.end()
 
 
 def told(model, *what, **options):
-    value = value_of(tritonclient.grpc, "IN", np.array([json.dumps(what)], np.object_))
-    answer = server.grpc.infer(model, [value], **options)
-    return json.loads(answer.as_numpy("OUT")[0])
+    return triton_server.told(server.grpc, model, *what, **options)
 
 
 def where(model):

@@ -24,6 +24,7 @@ import numpy as np
 import triton_server
 import tritonclient.grpc
 import tritonclient.http
+from triton_server import value_of
 from tritonclient.utils import InferenceServerException
 
 
@@ -52,9 +53,7 @@ def within(early, late, bounds):
 
 
 def ask(client, model, array, **options):
-    value = tritonclient.grpc.InferInput("IN", array.shape, "FP32")
-    value.set_data_from_numpy(array)
-    return client.infer(model, [value], **options).as_numpy("OUT")
+    return client.infer(model, [value_of(tritonclient.grpc, "IN", array)], **options).as_numpy("OUT")
 
 
 def reloads(server, options):
@@ -131,8 +130,7 @@ class Clients:
         self._same(client, choose, "package_doubles", 2)
 
     def raises(self, client, choose):
-        value = tritonclient.grpc.InferInput("IN", [1], "INT32")
-        value.set_data_from_numpy(np.array([1], np.int32))
+        value = value_of(tritonclient.grpc, "IN", np.array([1], np.int32))
         try:
             client.infer("package_wrong", [value])
         except InferenceServerException as error:
@@ -147,8 +145,7 @@ class Clients:
         impatient = tritonclient.http.InferenceServerClient(
             f"127.0.0.1:{self.server.http_port}", network_timeout=choose.uniform(0.001, 0.05)
         )
-        value = tritonclient.http.InferInput("IN", [4, 300000], "FP32")
-        value.set_data_from_numpy(np.ones((4, 300000), np.float32))
+        value = value_of(tritonclient.http, "IN", np.ones((4, 300000), np.float32))
         try:
             impatient.infer("package_doubles", [value])
         except OSError:  # its time is over
@@ -156,27 +153,22 @@ class Clients:
         finally:
             impatient.close()
 
-    def _told(self, client, model, *what, **options):
-        value = tritonclient.grpc.InferInput("IN", [1], "BYTES")
-        value.set_data_from_numpy(np.array([json.dumps(what)], np.object_))
-        return json.loads(client.infer(model, [value], **options).as_numpy("OUT")[0])
-
     def pooled(self, client, choose):
         model = choose.choice(("pooled", "pooled_beside"))
-        told = self._told(client, model, "folders")
-        if not all(folder.endswith(f"/{model}/1") for folder in told):
-            raise ValueError(f"{model} is told {told}")
+        folders = triton_server.told(client, model, "folders")
+        if not all(folder.endswith(f"/{model}/1") for folder in folders):
+            raise ValueError(f"{model} is told {folders}")
 
     def asks(self, client, choose):
         """One model asks another one, which may be in the same interpreter."""
-        told = self._told(client, "pooled", "ask", "pooled_beside", "folders")
-        if not all(folder.endswith("/pooled_beside/1") for folder in told):
-            raise ValueError(f"pooled_beside is told {told}")
+        folders = triton_server.told(client, "pooled", "ask", "pooled_beside", "folders")
+        if not all(folder.endswith("/pooled_beside/1") for folder in folders):
+            raise ValueError(f"pooled_beside is told {folders}")
 
     def interrupted(self, client, choose):
         what = choose.choice(("where", "loop"))
         try:
-            self._told(client, "pooled", what, 600, timeout=choose.randint(1, 500_000))
+            triton_server.told(client, "pooled", what, 600, timeout=choose.randint(1, 500_000))
         except InferenceServerException as error:
             if "deadline" in str(error):
                 return

@@ -1,5 +1,6 @@
 """Starts the real server on free ports, with the models beside this file."""
 
+import json
 import os
 import pathlib
 import re
@@ -11,6 +12,7 @@ import threading
 import time
 import urllib.request
 
+import numpy as np
 import tritonclient.grpc
 import tritonclient.http
 from tritonclient.utils import np_to_triton_dtype
@@ -36,6 +38,12 @@ def value_of(kind, name, array, type_name=None):
     return value
 
 
+def told(client, model, *what, **options):
+    """What a model answers over gRPC that does what the JSON in IN says, as models/pooled does."""
+    value = value_of(tritonclient.grpc, "IN", np.array([json.dumps(what)], np.object_))
+    return json.loads(client.infer(model, [value], **options).as_numpy("OUT")[0])
+
+
 def eventually(what, seconds=30):
     """What it returns once that is true, or in the end."""
     end = time.monotonic() + seconds
@@ -47,7 +55,7 @@ def eventually(what, seconds=30):
 class Server:
     """A server in explicit model control. Its log is in `log`, in lines."""
 
-    def __init__(self, models=MODELS, environment=None, options=()):
+    def __init__(self, models=MODELS, environment=None):
         self.http_port, self.grpc_port, self.metrics_port = free_ports(3)
         self.log = []
         self._place = tempfile.TemporaryDirectory()
@@ -61,7 +69,6 @@ class Server:
             f"--http-port={self.http_port}",
             f"--grpc-port={self.grpc_port}",
             f"--metrics-port={self.metrics_port}",
-            *options,
             *os.environ.get("TRITON_OPTIONS", "").split(),
         ]
         self.process = subprocess.Popen(
@@ -134,3 +141,9 @@ class Server:
         self.process.stdout.close()
         self._place.cleanup()
         return status
+
+    def end(self):
+        """The same; RuntimeError, with the end of the log, where the status is not 0."""
+        status = self.stop()
+        if status != 0:
+            raise RuntimeError(f"the server ended with {status}:\n" + "\n".join(self.log[-60:]))
