@@ -228,6 +228,7 @@ class _SlimTorch:
     # Each imports those before it.
     MODULES = (
         "_multipy_except_clauses",
+        "_multipy_lazy_names",
         "_multipy_lazy_modules",
         "_multipy_finder",
         "_multipy_slim_compiler",

@@ -24,6 +24,7 @@ from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader, Source
 
 import _multipy_gates as gates
 import _multipy_lazy_modules as lazy_modules
+import _multipy_lazy_names as lazy_names
 
 
 class Package:
@@ -138,7 +139,7 @@ class _Finder:
                 except ModuleNotFoundError:
                     pass  # of another version
             self._package.started()
-        lazy_modules.give_exceptions_on_demand()
+        lazy_names.give_exceptions_on_demand()
         self._started = True
 
 
@@ -199,11 +200,11 @@ class _AlreadyThere:
         # that it is given, and would execute it again.
         module = sys.modules[name]
         spec = ModuleSpec(name, cls(module))
-        lazy_modules.names_of(module)["__spec__"] = spec  # its class may allow no such assignment
+        lazy_names.names_of(module)["__spec__"] = spec  # its class may allow no such assignment
         return spec
 
     def create_module(self, spec):
         return self._module
 
     def exec_module(self, module):
-        lazy_modules.names_of(module)["__spec__"] = self._spec
+        lazy_names.names_of(module)["__spec__"] = self._spec

@@ -5,7 +5,7 @@ modules which most programs never use. Those that it lists as lazy are in sys.mo
 without having been executed:
 
     import big.part              the module object is there, empty
-    from big.part import name    stands for the name: a LazyName
+    from big.part import name    stands for the name: a LazyName (_multipy_lazy_names.py)
     big.part.anything            executes it: from then on it is an ordinary module
 
 Lazy modules come in groups. The first use of one, by any thread and in any way, executes
@@ -18,12 +18,6 @@ has to happen without a use of a module is the package's to say (Package in _mul
 What other packages (Package.importers) import later, while they are executed, is lazy in the
 same way, but each module of it is a group of its own: it is executed when it is first
 used, as if the program had imported it only then.
-
-A LazyName is called, subclassed, subscripted and asked for attributes as what it
-stands for, which executes the group. isinstance() with it is false until then, and that
-without executing anything: no instance can have been made. When the group has been
-executed, the real objects take the places of the LazyNames in the modules that
-imported them.
 
 Threads: one of them at a time executes groups, since groups need each other in circles.
 The lock for that is of the import system's kind, which sees a deadlock coming and then
@@ -42,12 +36,13 @@ from importlib import _bootstrap, import_module
 
 import _multipy_gates as gates
 import _multipy_host
+import _multipy_lazy_names as lazy_names
 from _multipy_except_clauses import names_caught_in
+from _multipy_lazy_names import frame_above, function_of, is_of_exception, names_of
 
 _Module = types.ModuleType
 _IMPORT_FROM = opcode.opmap["IMPORT_FROM"]
 _EXTENDED_ARG = opcode.opmap["EXTENDED_ARG"]
-_ENDS_OF_EXCEPTIONS = ("Error", "Exception", "Exit", "Interrupt", "Warning")
 # Known of a module before it is executed: without a use, and where an import only asks
 # whether there is such a module.
 _ITS_OWN = frozenset(("__name__", "__package__", "__loader__", "__file__", "__cached__"))
@@ -76,6 +71,7 @@ def belong_to(package):
     """Says whose modules are lazy. Once per interpreter."""
     global _package
     _package = package
+    lazy_names.belong_to(package, _is_executed)
 
 
 class Starting:
@@ -126,20 +122,6 @@ def may_be_lazy():
 def is_importer(name):
     """Whether a module is of Package.importers."""
     return name.partition(".")[0] in _package.importers
-
-
-def _frame_above(number):
-    """So many above the caller's; None if C code called, and no Python code called that."""
-    try:
-        return sys._getframe(number + 1)
-    except ValueError:
-        return None
-
-
-def function_of(frame):
-    if frame is None:
-        return None, None
-    return frame.f_globals.get("__name__"), frame.f_code.co_name
 
 
 def importing_function(frame):
@@ -281,7 +263,7 @@ class Group:
             raise
         finally:
             spec._initializing = False
-        _put_real_ones_in(module)
+        lazy_names.put_real_ones_in(module)
 
 
 def _execute_parent(name):
@@ -290,75 +272,19 @@ def _execute_parent(name):
         Group.of(names_of(parent)["__name__"]).execute(parent)
 
 
-def names_of(module):
-    """Its namespace, without executing it."""
-    return _Module.__getattribute__(module, "__dict__")
+def _is_executed(module):
+    """Whether it has been, or this is at it."""
+    if type(module) is not LazyModule:
+        return True
+    name = names_of(module)["__name__"]
+    return Group.of(name).has_begun(name)
 
 
 def _settle(module):
     """It becomes an ordinary module."""
     if type(module) is LazyModule:  # it may have given itself another class
         _Module.__setattr__(module, "__class__", _Module)
-    _put_real_ones_in(module)  # of one that others have made
-
-
-def _put_real_ones_in(module):
-    """It has been executed: modules that have its lazy names get the real objects."""
-    for lazy in _lazy_names.pop(names_of(module)["__name__"], {}).values():
-        real = _real(lazy)
-        for names in _slot(lazy, "_importers"):
-            for key in [key for key, value in names.items() if value is lazy]:
-                names[key] = real
-            on_demand = names.get("__getattr__")
-            if type(on_demand) is _OnDemand:
-                on_demand.settle(lazy, real)
-
-
-class _OnDemand:
-    """The __getattr__ of a module (PEP 562) that gives exceptions out when they are asked for: they
-    are raised, and stand in `except` and in calls of warnings.warn(), as nothing but a class can."""
-
-    def __init__(self, names):
-        self._names = names
-        self._lazy = {}
-        self._others = names.get("__getattr__")
-
-    def take(self, lazy):
-        """What it stands for is no name of the module's from now on."""
-        for key in [key for key, value in self._names.items() if value is lazy]:
-            self._lazy[key] = lazy
-            del self._names[key]
-        self._names["__getattr__"] = self
-
-    def settle(self, lazy, real):
-        for key in [key for key, value in self._lazy.items() if value is lazy]:
-            del self._lazy[key]
-            self._names.setdefault(key, real)
-        if self._lazy:
-            return
-        if self._others is None:
-            del self._names["__getattr__"]
-        else:
-            self._names["__getattr__"] = self._others
-
-    def __call__(self, name):
-        if name in self._lazy:
-            return _real(self._lazy[name])
-        if self._others is not None:
-            return self._others(name)
-        raise AttributeError(f"module {self._names['__name__']!r} has no attribute {name!r}")
-
-
-def give_exceptions_on_demand():
-    """When the package has been started. (Its own modules do no more with them than import them.)"""
-    for module in _package.raisers:
-        for name, lazy in _lazy_names.get(module, {}).items():
-            if name.endswith(_ENDS_OF_EXCEPTIONS):
-                for names in _slot(lazy, "_importers"):
-                    on_demand = names.get("__getattr__")
-                    if type(on_demand) is not _OnDemand:
-                        on_demand = _OnDemand(names)
-                    on_demand.take(lazy)
+    lazy_names.put_real_ones_in(module)  # of one that others have made
 
 
 class LazyModule(_Module):
@@ -386,7 +312,7 @@ class LazyModule(_Module):
                 raise AttributeError(name)
             if isinstance(names.get(name), _Module):  # import a.b.c as d
                 return names[name]
-            found, value = _lazy_name_or_answer(self, name, _frame_above(1))
+            found, value = _lazy_name_or_answer(self, name, frame_above(1))
             if found:
                 return value
         group.execute(self)
@@ -411,7 +337,7 @@ def _lazy_name_or_answer(module, name, caller):
         if asks_for_import:
             return name in _package.lazy_names_in.get(importing_function(caller), ()), None
         lazy = name in _package.lazy_names_in.get(function, ())
-        return lazy, lazy and _lazy_name(module, module_name, name, caller)
+        return lazy, lazy and lazy_names.lazy_name(module, name, caller)
     if is_starting() and (module_name, name) in _package.answers_at_start:
         return True, _package.answers_at_start[module_name, name]
     if is_starting() and (module_name, name) in _package.constants:
@@ -421,7 +347,7 @@ def _lazy_name_or_answer(module, name, caller):
             pass  # it is no such constant here, or there is no source: the module is executed
     if imports:
         lazy = not _may_be_caught(module_name, name, caller)
-        return lazy, lazy and _lazy_name(module, module_name, name, caller)
+        return lazy, lazy and lazy_names.lazy_name(module, name, caller)
     # The import system asks whether to import a submodule. Whether the name is one, and not
     # something of the module itself, is to be seen when that has been executed.
     return asks_for_import, None
@@ -430,7 +356,7 @@ def _lazy_name_or_answer(module, name, caller):
 def _may_be_caught(module_name, name, importer):
     """Whether the name may come to be in an `except`, which takes nothing but classes: in the
     module that imports it, or, if it is that of an exception, in one that has it from there."""
-    if name.endswith(_ENDS_OF_EXCEPTIONS) and module_name not in _package.raisers:
+    if is_of_exception(name) and module_name not in _package.raisers:
         return True
     key = *function_of(importer), importer.f_code.co_firstlineno
     if key not in _caught:
@@ -456,134 +382,3 @@ def _constant(module, name):
     values = {}
     exec(compile("\n".join(lines[:end]), names["__file__"], "exec"), values)
     return values[name]
-
-
-# --- names from from-imports
-
-_lazy_names = {}  # module's name -> {name -> LazyName}
-_slot = object.__getattribute__
-
-
-def _lazy_name(module, module_name, name, caller):
-    of_module = _lazy_names.setdefault(module_name, {})
-    if name not in of_module:
-        of_module[name] = LazyName(module, name)
-    lazy = of_module[name]
-    _slot(lazy, "_importers").append(caller.f_globals)
-    return lazy
-
-
-def _real(lazy):
-    module, name = _slot(lazy, "_module"), _slot(lazy, "_name")
-    try:
-        return getattr(module, name)
-    except AttributeError:
-        return import_module(f"{module.__name__}.{name}")
-
-
-def _called(lazy):
-    """What a call of it is a call of."""
-    answer = _package.calls.get((names_of(_slot(lazy, "_module"))["__name__"], _slot(lazy, "_name")))
-    return _real(lazy) if answer is None or _is_executed(lazy) else answer
-
-
-def _is_executed(lazy):
-    module = _slot(lazy, "_module")
-    return type(module) is not LazyModule or Group.of(names_of(module)["__name__"]).has_begun(
-        names_of(module)["__name__"]
-    )
-
-
-def _asked_by_typing():
-    """Annotations: typing looks at all that it is given, and needs to know nothing of it."""
-    return function_of(_frame_above(2))[0] in ("typing", "typing_extensions")
-
-
-class LazyName:
-    """Stands for a name of a module that has not been executed."""
-
-    __slots__ = ("_module", "_name", "_importers")
-
-    def __init__(self, module, name):
-        object.__setattr__(self, "_module", module)
-        object.__setattr__(self, "_name", name)
-        object.__setattr__(self, "_importers", [])
-
-    def __getattribute__(self, name):
-        if name == "__mro_entries__":
-            return lambda bases: (_real(self),)
-        if name == "__reduce_ex__":  # pickle and copy ask so, and not by the type as others do
-            return _slot(self, name)
-        if _asked_by_typing() and not _is_executed(self):
-            return _slot(self, name)
-        return getattr(_real(self), name)
-
-    def __setattr__(self, name, value):
-        setattr(_real(self), name, value)
-
-    def __delattr__(self, name):
-        delattr(_real(self), name)
-
-    def __instancecheck__(self, instance):
-        return _is_executed(self) and isinstance(instance, _real(self))
-
-    def __subclasscheck__(self, cls):
-        return _is_executed(self) and issubclass(cls, _real(self))
-
-    # Not a function: what is called sees its caller's frame next to its own.
-    __call__ = property(_called)
-
-    def __eq__(self, other):
-        if self is other or _asked_by_typing():
-            return self is other
-        return _real(self) == other
-
-    def __hash__(self):
-        return id(self) if _asked_by_typing() else hash(_real(self))
-
-    def __or__(self, other):
-        import typing
-
-        return typing.Union[self, other]
-
-    def __ror__(self, other):
-        import typing
-
-        return typing.Union[other, self]
-
-    def __getitem__(self, key):
-        return _real(self)[key]
-
-    def __setitem__(self, key, value):
-        _real(self)[key] = value
-
-    def __delitem__(self, key):
-        del _real(self)[key]
-
-    def __contains__(self, item):
-        if (_slot(self, "_module").__name__, _slot(self, "_name")) in _package.empty:
-            return _is_executed(self) and item in _real(self)
-        return item in _real(self)
-
-    def __iter__(self):
-        return iter(_real(self))
-
-    def __bool__(self):
-        return bool(_real(self))
-
-    def __len__(self):
-        return len(_real(self))
-
-    def __enter__(self):
-        return _real(self).__enter__()
-
-    def __exit__(self, *error):
-        return _real(self).__exit__(*error)
-
-    def __repr__(self):
-        return repr(_real(self))
-
-    def __reduce_ex__(self, protocol):
-        import copy
-
-        return copy.copy, (_real(self),)  # of a class or a function: itself

@@ -5,7 +5,8 @@
 //           whether it is read-only, and by what it is known here; the tensors
 //   back    an answer, a tuple of five: whether it has raised; the pickle; of each buffer the
 //           address, the size and whether it is read-only; the tensors; whether the interpreter
-//           keeps something for it. Or, of a pool's model, a value that needs no pickle.
+//           keeps something for it. Or, of a pool's model, a value that needs no pickle
+//           (direct_values.h); in a tuple of one, if it is a tuple, list or dict.
 //
 // The program's GIL is given up for as long as an interpreter works, and never waited for by a
 // thread that has an interpreter's.
@@ -115,11 +116,5 @@ Answer callThere(const runtime::ReplicatedObj& object, const std::vector<at::IVa
 Answer answerOf(runtime::CallOutcome outcome, std::shared_ptr<void> worker);
 /// (raised, pickle, buffers, tensors): a new reference; null with a Python exception.
 PyObject* objectOf(const Answer& answer);
-
-/// A value that crosses as it is: None, bool, int, float, str or a plain tensor. False without a
-/// Python exception if it is another one.
-bool directValue(PyObject* object, at::IValue& value);
-/// A new reference; null with a Python exception.
-PyObject* objectOfDirect(const at::IValue& value);
 
 }  // namespace multipy::host

@@ -1,9 +1,9 @@
 // A pool has a manager, and of its model a ReplicatedObj over a _multipy_inside.Model: a parcel
 // of what makes the model, which each interpreter opens once.
 //
-// A request is a tuple of arguments that cross as they are (directValue), or a pickle of arguments
-// and keyword arguments. A call of requests that do not cross as they are gives NotImplemented, and
-// the caller pickles them.
+// A request is a tuple of arguments, and a dict of keyword arguments or None, that cross as they
+// are (direct_values.h), or a pickle of both. A call of requests that do not cross as they are
+// gives NotImplemented, and the caller pickles them.
 //
 // The Python exceptions of a call are crossing.h's; what the model itself raises is in the answer.
 #include "pool.h"
@@ -28,6 +28,7 @@
 #include <vector>
 
 #include "crossing.h"
+#include "direct_values.h"
 #include "interpreter/common/reference.h"
 #include "keyboard_interrupts.h"
 #include "pool_figures.h"
@@ -38,7 +39,7 @@ namespace {
 using namespace multipy::runtime;
 
 // The first argument of a _multipy_inside.Model.
-enum RequestKind : std::int64_t { kDirect, kPickled };
+enum RequestKind : std::int64_t { kDirect, kPickled, kDirectWithKeywords };
 
 // Whether this thread is one of a manager's, which must not destroy that.
 thread_local bool isManagers = false;
@@ -211,7 +212,7 @@ struct Request {
 
   /// False: `instead` is what the caller is to return, NotImplemented or null with a Python
   /// exception.
-  bool open(PyObject* request, PyObject* seconds, PyObject*& instead) {
+  bool open(PyObject* request, PyObject* keywords, PyObject* seconds, PyObject*& instead) {
     instead = nullptr;
     if (!deadlineOf(seconds, options)) return false;
     if (!PyTuple_CheckExact(request)) {
@@ -221,29 +222,37 @@ struct Request {
       parcel->addTo(values);
       return true;
     }
-    const Py_ssize_t size = PyTuple_GET_SIZE(request);
-    values.reserve(static_cast<std::size_t>(size) + 1);
-    values.emplace_back(kDirect);
+    if (takeDirect(request, keywords)) return true;
+    instead = Py_NewRef(Py_NotImplemented);
+    return false;
+  }
+
+ private:
+  bool takeDirect(PyObject* arguments, PyObject* keywords) {
+    DirectValues direct;
+    const Py_ssize_t size = PyTuple_GET_SIZE(arguments);
+    values.reserve(static_cast<std::size_t>(size) + 2);
+    values.emplace_back(keywords == Py_None ? kDirect : kDirectWithKeywords);
+    if (keywords != Py_None && !direct.take(keywords, values.emplace_back())) return false;
     for (Py_ssize_t i = 0; i < size; ++i)
-      if (!directValue(PyTuple_GET_ITEM(request, i), values.emplace_back())) {
-        instead = Py_NewRef(Py_NotImplemented);
-        return false;
-      }
+      if (!direct.take(PyTuple_GET_ITEM(arguments, i), values.emplace_back())) return false;
     return true;
   }
 };
 
 // (value,), or an answer's four.
 PyObject* resultOf(const Answer& answer) {
-  if (answer.value.isTuple()) return objectOf(answer);
-  const auto value = Reference::take(objectOfDirect(answer.value));
+  const bool isInTuple = answer.value.isTuple();
+  if (isInTuple && answer.value.toTupleRef().elements().size() > 1) return objectOf(answer);
+  const auto value = Reference::take(
+      objectOfDirect(isInTuple ? answer.value.toTupleRef().elements()[0] : answer.value));
   return value ? PyTuple_Pack(1, value.get()) : nullptr;
 }
 
-// call(request, seconds) -> (value,) or (raised, pickle, buffers, tensors)
+// call(request, keywords, seconds) -> (value,) or (raised, pickle, buffers, tensors)
 PyObject* call(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
-  if (count != 2) {
-    PyErr_SetString(PyExc_TypeError, "call() takes a request and seconds");
+  if (count != 3) {
+    PyErr_SetString(PyExc_TypeError, "call() takes a request, keywords and seconds");
     return nullptr;
   }
   const GivenUpReleased atTheEnd;
@@ -251,7 +260,7 @@ PyObject* call(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
   if (!state) return nullptr;
   Request request;
   PyObject* instead = nullptr;
-  if (!request.open(arguments[0], arguments[1], instead)) return instead;
+  if (!request.open(arguments[0], arguments[1], arguments[2], instead)) return instead;
   const KeyboardInterrupts interrupts(request.options);
   Answer answer;
   if (!outside([&] { answer = callThere(state->model, request.values, request.options, state); })) {
@@ -329,16 +338,16 @@ void conclude(const std::shared_ptr<Then>& then, CallOutcome outcome) noexcept {
   PyGILState_Release(gil);
 }
 
-// start(request, seconds, callback) -> Call. `callback` is called once, by some thread, with the
-// result of call() and None, or with None and the exception.
+// start(request, keywords, seconds, callback) -> Call. `callback` is called once, by some thread,
+// with the result of call() and None, or with None and the exception.
 PyObject* start(PyObject* self, PyObject* arguments) {
-  PyObject *given = nullptr, *seconds = nullptr, *callback = nullptr;
-  if (!PyArg_ParseTuple(arguments, "OOO", &given, &seconds, &callback)) return nullptr;
+  PyObject *given = nullptr, *keywords = nullptr, *seconds = nullptr, *callback = nullptr;
+  if (!PyArg_ParseTuple(arguments, "OOOO", &given, &keywords, &seconds, &callback)) return nullptr;
   const auto state = stateOf(self);
   if (!state) return nullptr;
   Request request;
   PyObject* instead = nullptr;
-  if (!request.open(given, seconds, instead)) return instead;
+  if (!request.open(given, keywords, seconds, instead)) return instead;
   PyObject* const made = callType->tp_alloc(callType, 0);
   if (!made) return nullptr;
   new (&reinterpret_cast<Call*>(made)->stop) std::stop_source();

@@ -123,11 +123,14 @@ def register_joblib():
 # ------------------------------------------------------- a pool's model
 
 
-_direct = {float, bool, type(None)}  # and torch.Tensor, once that is there
+_DIRECT, _PICKLED, _DIRECT_WITH_KEYWORDS = range(3)  # requests (python/extension/pool.cpp)
+_NESTED = {tuple, list, dict}
+_MOST_NESTED = 256
 
 
 def _is_direct(value, kind):
-    if kind in _direct:
+    """Whether a value that is none of _NESTED crosses without a pickle (python/extension/direct_values.h)."""
+    if kind is float or kind is bool or value is None:
         return True
     if kind is int:
         return -(2**63) <= value < 2**63
@@ -135,6 +138,27 @@ def _is_direct(value, kind):
         return value.isascii()
     torch = sys.modules.get("torch")
     return kind is getattr(torch, "Tensor", None) and not value.__dict__
+
+
+def _is_directly_nested(value):
+    """Whether one of _NESTED does, with all that is in it."""
+    seen, values = set(), [value]
+    for each in values:
+        kind = type(each)
+        if kind not in _NESTED:
+            if not _is_direct(each, kind):
+                return False
+            continue
+        if id(each) in seen or len(values) + len(each) > _MOST_NESTED:
+            return False
+        if kind is not tuple:  # which cannot be changed: two of them are as good as one
+            seen.add(id(each))
+        if kind is dict:
+            if not all(type(key) is str and key.isascii() for key in each):
+                return False
+            each = each.values()
+        values += each
+    return True
 
 
 class Model:
@@ -167,16 +191,22 @@ class Model:
         except BaseException as error:
             return _packed(1, _pickle_of_error(error))
 
-    def __call__(self, pickled, *arguments):
+    def __call__(self, request, *arguments):
         if self._model is None and (raised := self.make()):
             return raised
         try:
-            if pickled:
-                arguments, keywords = _opened(*arguments)
-                result = self._model(*arguments, **keywords)
-            else:
+            if request == _DIRECT:
                 result = self._model(*arguments)
-            if _is_direct(result, type(result)):
+            else:
+                if request == _PICKLED:
+                    arguments, keywords = _opened(*arguments)
+                else:
+                    keywords, *arguments = arguments
+                result = self._model(*arguments, **keywords)
+            if (kind := type(result)) in _NESTED:
+                if _is_directly_nested(result):
+                    return (result,)
+            elif _is_direct(result, kind):
                 return result
             return _packed(0, Pickle(result))
         except _multipy_host.interrupted():

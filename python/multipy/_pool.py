@@ -100,9 +100,9 @@ class Pool:
         """The model's result. What it raises arrives as itself, with the traceback there as its cause."""
         seconds = self._deadline if deadline is None else deadline
         try:
-            answer = NotImplemented if kwargs else self._pool.call(args, seconds)
+            answer = self._pool.call(args, kwargs or None, seconds)
             if answer is NotImplemented:
-                answer = self._pool.call(pickled_by_reference((args, kwargs)), seconds)
+                answer = self._pool.call(pickled_by_reference((args, kwargs)), None, seconds)
         except self._errors as error:
             raise self._said(error) from None
         except RuntimeError:
@@ -122,9 +122,9 @@ class Pool:
             _conclude(future, answer, error, self._said)
 
         try:
-            call = NotImplemented if kwargs else self._pool.start(args, seconds, then)
+            call = self._pool.start(args, kwargs or None, seconds, then)
             if call is NotImplemented:
-                call = self._pool.start(pickled_by_reference((args, kwargs)), seconds, then)
+                call = self._pool.start(pickled_by_reference((args, kwargs)), None, seconds, then)
         except BaseException as error:
             self._under_way.discard(future)
             if isinstance(error, self._errors):

@@ -1,6 +1,7 @@
 """multipy.Pool, as an ordinary Python program uses it."""
 
 import asyncio
+import collections
 import concurrent.futures
 import gc
 import os
@@ -12,6 +13,7 @@ import textwrap
 import threading
 import time
 import unittest
+import unittest.mock
 
 import numpy as np
 import torch
@@ -102,6 +104,34 @@ class Calls(OnePool):
             self.assertEqual(pool(value), value)
             self.assertIs(type(pool(value)), type(value))
         self.assertEqual(pool(1, "a", key=2), ((1, "a"), {"key": 2}))
+
+    def test_small_tuples_lists_and_dicts_are_not_pickled(self):
+        pool = self.model("echo")
+        tensor = torch.zeros(3)
+        values = [(), (1, (2.5, None)), [], [True, "a", [tensor]], {}, {"z": tensor, "a": [1, {"b": ()}]}, [1, 2], ["a"]]
+        with unittest.mock.patch("multipy._pool.pickled_by_reference", side_effect=AssertionError):
+            for value in values:
+                self.assertEqual(repr(pool(value)), repr(value))
+                self.assertEqual(repr(pool.submit(value).result()), repr(value))
+            self.assertEqual(pool(input_ids=tensor)[1]["input_ids"].data_ptr(), tensor.data_ptr())
+        self.assertEqual(list(pool({"b": 1, "a": 2})), ["b", "a"])
+
+    def test_what_a_copy_would_tell_is_pickled(self):
+        pool = self.model("echo")
+        inner, circle, many = [1], [], [[i] for i in range(300)]
+        circle.append(circle)
+        first, second = pool([inner, inner])
+        self.assertIs(first, second)
+        again = pool(circle)
+        self.assertIs(again[0], again)
+        self.assertEqual(pool(many), many)
+        for value in (collections.OrderedDict(a=1), {1: 2}, {"\ud800": 1}, [2**70], (b"a",), {(1,): 2}):
+            self.assertEqual(pool(value), value)
+            self.assertIs(type(pool(value)), type(value))
+        deep = ()
+        for _ in range(200):
+            deep = (deep,)
+        self.assertEqual(pool(deep), deep)
 
     def test_tensors_cross_by_reference(self):
         tensor = torch.zeros(3)

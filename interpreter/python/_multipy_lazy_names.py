@@ -1,0 +1,235 @@
+"""What stands for names that are imported from modules which have not been executed.
+
+`from big.part import name` gives a LazyName where big.part is lazy (_multipy_lazy_modules.py). It is called,
+subclassed, subscripted and asked for attributes as what it stands for, which executes the module.
+isinstance() with it is false until then, and that without executing anything: no instance can have been made.
+When the module has been executed, the real objects take the places of the LazyNames in the modules that
+imported them.
+
+Exceptions have no LazyNames once the package has been started: modules give out the classes when they are
+asked for them (_OnDemand).
+
+Threads: a LazyName is made by the thread that imports it. All else any thread may do.
+"""
+
+import sys
+import types
+from importlib import import_module
+
+_ENDS_OF_EXCEPTIONS = ("Error", "Exception", "Exit", "Interrupt", "Warning")
+
+_package = None  # what is started by start_with(): a Package (_multipy_finder.py)
+_is_executed_module = None
+_lazy_names = {}  # module's name -> {name -> LazyName}
+_slot = object.__getattribute__
+
+
+def belong_to(package, is_executed):
+    """Says whose names they are, and what tells whether a module has been executed. Once per interpreter."""
+    global _package, _is_executed_module
+    _package, _is_executed_module = package, is_executed
+
+
+def is_of_exception(name):
+    return name.endswith(_ENDS_OF_EXCEPTIONS)
+
+
+def names_of(module):
+    """Its namespace, without executing it."""
+    return types.ModuleType.__getattribute__(module, "__dict__")
+
+
+def frame_above(number):
+    """So many above the caller's; None if C code called, and no Python code called that."""
+    try:
+        return sys._getframe(number + 1)
+    except ValueError:
+        return None
+
+
+def function_of(frame):
+    if frame is None:
+        return None, None
+    return frame.f_globals.get("__name__"), frame.f_code.co_name
+
+
+def lazy_name(module, name, importer):
+    """What stands for a name of the module, for the frame that imports it."""
+    of_module = _lazy_names.setdefault(names_of(module)["__name__"], {})
+    if name not in of_module:
+        of_module[name] = LazyName(module, name)
+    lazy = of_module[name]
+    _slot(lazy, "_importers").append(importer.f_globals)
+    return lazy
+
+
+def put_real_ones_in(module):
+    """It has been executed: modules that have its lazy names get the real objects."""
+    for lazy in _lazy_names.pop(names_of(module)["__name__"], {}).values():
+        real = _real(lazy)
+        for names in _slot(lazy, "_importers"):
+            for key in [key for key, value in names.items() if value is lazy]:
+                names[key] = real
+            on_demand = names.get("__getattr__")
+            if type(on_demand) is _OnDemand:
+                on_demand.settle(lazy, real)
+
+
+class _OnDemand:
+    """The __getattr__ of a module (PEP 562) that gives exceptions out when they are asked for: they
+    are raised, and stand in `except` and in calls of warnings.warn(), as nothing but a class can."""
+
+    def __init__(self, names):
+        self._names = names
+        self._lazy = {}
+        self._others = names.get("__getattr__")
+
+    def take(self, lazy):
+        """What it stands for is no name of the module's from now on."""
+        for key in [key for key, value in self._names.items() if value is lazy]:
+            self._lazy[key] = lazy
+            del self._names[key]
+        self._names["__getattr__"] = self
+
+    def settle(self, lazy, real):
+        for key in [key for key, value in self._lazy.items() if value is lazy]:
+            del self._lazy[key]
+            self._names.setdefault(key, real)
+        if self._lazy:
+            return
+        if self._others is None:
+            del self._names["__getattr__"]
+        else:
+            self._names["__getattr__"] = self._others
+
+    def __call__(self, name):
+        if name in self._lazy:
+            return _real(self._lazy[name])
+        if self._others is not None:
+            return self._others(name)
+        raise AttributeError(f"module {self._names['__name__']!r} has no attribute {name!r}")
+
+
+def give_exceptions_on_demand():
+    """When the package has been started. (Its own modules do no more with them than import them.)"""
+    for module in _package.raisers:
+        for name, lazy in _lazy_names.get(module, {}).items():
+            if is_of_exception(name):
+                for names in _slot(lazy, "_importers"):
+                    on_demand = names.get("__getattr__")
+                    if type(on_demand) is not _OnDemand:
+                        on_demand = _OnDemand(names)
+                    on_demand.take(lazy)
+
+
+def _real(lazy):
+    module, name = _slot(lazy, "_module"), _slot(lazy, "_name")
+    try:
+        return getattr(module, name)
+    except AttributeError:
+        return import_module(f"{module.__name__}.{name}")
+
+
+def _called(lazy):
+    """What a call of it is a call of."""
+    answer = _package.calls.get((names_of(_slot(lazy, "_module"))["__name__"], _slot(lazy, "_name")))
+    return _real(lazy) if answer is None or _is_executed(lazy) else answer
+
+
+def _is_executed(lazy):
+    return _is_executed_module(_slot(lazy, "_module"))
+
+
+def _asked_by_typing():
+    """Annotations: typing looks at all that it is given, and needs to know nothing of it."""
+    return function_of(frame_above(2))[0] in ("typing", "typing_extensions")
+
+
+class LazyName:
+    """Stands for a name of a module that has not been executed."""
+
+    __slots__ = ("_module", "_name", "_importers")
+
+    def __init__(self, module, name):
+        object.__setattr__(self, "_module", module)
+        object.__setattr__(self, "_name", name)
+        object.__setattr__(self, "_importers", [])
+
+    def __getattribute__(self, name):
+        if name == "__mro_entries__":
+            return lambda bases: (_real(self),)
+        if name == "__reduce_ex__":  # pickle and copy ask so, and not by the type as others do
+            return _slot(self, name)
+        if _asked_by_typing() and not _is_executed(self):
+            return _slot(self, name)
+        return getattr(_real(self), name)
+
+    def __setattr__(self, name, value):
+        setattr(_real(self), name, value)
+
+    def __delattr__(self, name):
+        delattr(_real(self), name)
+
+    def __instancecheck__(self, instance):
+        return _is_executed(self) and isinstance(instance, _real(self))
+
+    def __subclasscheck__(self, cls):
+        return _is_executed(self) and issubclass(cls, _real(self))
+
+    # Not a function: what is called sees its caller's frame next to its own.
+    __call__ = property(_called)
+
+    def __eq__(self, other):
+        if self is other or _asked_by_typing():
+            return self is other
+        return _real(self) == other
+
+    def __hash__(self):
+        return id(self) if _asked_by_typing() else hash(_real(self))
+
+    def __or__(self, other):
+        import typing
+
+        return typing.Union[self, other]
+
+    def __ror__(self, other):
+        import typing
+
+        return typing.Union[other, self]
+
+    def __getitem__(self, key):
+        return _real(self)[key]
+
+    def __setitem__(self, key, value):
+        _real(self)[key] = value
+
+    def __delitem__(self, key):
+        del _real(self)[key]
+
+    def __contains__(self, item):
+        if (_slot(self, "_module").__name__, _slot(self, "_name")) in _package.empty:
+            return _is_executed(self) and item in _real(self)
+        return item in _real(self)
+
+    def __iter__(self):
+        return iter(_real(self))
+
+    def __bool__(self):
+        return bool(_real(self))
+
+    def __len__(self):
+        return len(_real(self))
+
+    def __enter__(self):
+        return _real(self).__enter__()
+
+    def __exit__(self, *error):
+        return _real(self).__exit__(*error)
+
+    def __repr__(self):
+        return repr(_real(self))
+
+    def __reduce_ex__(self, protocol):
+        import copy
+
+        return copy.copy, (_real(self),)  # of a class or a function: itself
