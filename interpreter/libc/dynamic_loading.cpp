@@ -13,8 +13,11 @@
 
 #include <cstring>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "interpreter/common/host_connection.h"
+#include "interpreter/common/python_version.h"
 #include "interpreter/common/reference.h"
 
 namespace {
@@ -55,6 +58,49 @@ std::string fileBehind(void* handle) {
   return *file == '/' ? std::string(file) + ": " : std::string();
 }
 
+bool hasGil() {
+  PyThreadState* const mine = PyGILState_GetThisThreadState();
+  return mine && mine == multipy::attachedThreadState();
+}
+
+/// `file` lies below it.
+bool isBelow(const std::string& file, const std::string& directory) {
+  return file.size() > directory.size() && file.starts_with(directory) &&
+         (directory.ends_with('/') || file[directory.size()] == '/');
+}
+
+/// The directory on sys.path that a file lies below; empty if it lies below none.
+std::string directoryOnPath(const std::string& file) {
+  PyObject* const path = PySys_GetObject("path");  // borrowed
+  if (!path || !PyList_Check(path)) return {};
+  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(path); i++) {
+    PyObject* const entry = PyList_GET_ITEM(path, i);
+    if (!PyUnicode_Check(entry)) continue;
+    const auto bytes = multipy::Reference::take(PyUnicode_EncodeFSDefault(entry));
+    if (!bytes) {
+      PyErr_Clear();
+      continue;
+    }
+    std::string directory = PyBytes_AS_STRING(bytes.get());
+    if (directory.starts_with('/') && isBelow(file, directory)) return directory;
+  }
+  return {};
+}
+
+/// A program may add directories to sys.path at any time. Before a library of one is loaded the
+/// host is told: what lies there belongs to the environment. With the GIL.
+void tellDirectory(const std::string& file) {
+  // Never destroyed: libraries are loaded until the interpreter has ended.
+  static auto& told = *new std::vector<std::string>;
+  for (const std::string& directory : told)
+    if (isBelow(file, directory)) return;
+  std::string directory = directoryOnPath(file);
+  if (directory.empty()) return;
+  const auto* host = multipy::host();
+  if (host->addCodeDirectory(host->context, directory.c_str()))
+    told.push_back(std::move(directory));
+}
+
 /// What sys.setdlopenflags() has set for imports.
 int importFlags() {
   PyObject* const get = PySys_GetObject("getdlopenflags");  // borrowed
@@ -71,9 +117,16 @@ int importFlags() {
 extern "C" {
 
 MULTIPY_EXPORT void* multipy_dlopen(const char* name, int flags) {
+  void* const caller = __builtin_return_address(0);
   std::string error;
   const auto* host = multipy::host();
-  void* handle = host->open(host->context, name, flags, __builtin_return_address(0), error);
+  try {
+    if (name && *name == '/' && hasGil()) tellDirectory(name);
+  } catch (const std::bad_alloc&) {
+    setError([] { return noMemory; });
+    return nullptr;
+  }
+  void* handle = host->open(host->context, name, flags, caller, error);
   if (!handle) setError([&]() -> const std::string& { return error; });
   return handle;
 }
@@ -121,6 +174,7 @@ dl_funcptr _PyImport_FindSharedFuncptr(const char* prefix, const char* shortName
                                        FILE*) try {
   const auto* host = multipy::host();
   std::string error;
+  tellDirectory(path);
   const int flags = importFlags();
   void* handle = flags & RTLD_GLOBAL ? host->open(host->context, path, flags, nullptr, error)
                                      : host->load(host->context, path, error);

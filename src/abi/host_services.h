@@ -64,6 +64,8 @@ struct HostServices {
   // --- loading (loader/private_space.h); null/false and a message on failure
   void* (*load)(void* context, const char* path, std::string& error);
   void* (*open)(void* context, const char* name, int flags, const void* caller, std::string& error);
+  /// Python code comes from this directory, too: libraries below it belong to the environment.
+  bool (*addCodeDirectory)(void* context, const char* directory);
   void* (*symbol)(void* context, void* handle, const char* name, const void* caller);
   const char* (*originalOf)(void* context, const char* copy);
   int (*eachObject)(void* context, int (*use)(dl_phdr_info*, std::size_t, void*), void* data);

@@ -117,16 +117,22 @@ std::filesystem::path withoutLinks(const std::filesystem::path& given) {
 }  // namespace
 
 IsolationPolicy::IsolationPolicy(std::vector<std::filesystem::path> environmentRoots) {
+  for (const auto& root : environmentRoots) addRoot(root);
+}
+
+void IsolationPolicy::addRoot(const std::filesystem::path& root) {
   // A root and a library may each be reached over links (a linked venv, a
   // package manager that links packages into it), so either form of one may
   // match either form of the other. A root that does not exist has no libraries.
-  for (const auto& root : environmentRoots) {
-    const auto given = std::filesystem::absolute(root).lexically_normal();
-    for (auto form : {given, withoutLinks(given)}) {
-      if (!form.has_filename()) form = form.parent_path();
-      roots_.push_back(std::move(form));
-    }
+  const auto given = std::filesystem::absolute(root).lexically_normal();
+  for (auto form : {given, withoutLinks(given)}) {
+    if (!form.has_filename()) form = form.parent_path();
+    roots_.push_back(std::move(form));
   }
+}
+
+bool IsolationPolicy::covers(const std::filesystem::path& directory) const {
+  return inEnvironment(directory / "library");
 }
 
 void IsolationPolicy::override(std::string pattern, Isolation isolation) {

@@ -7,7 +7,7 @@
 //           libcudart*, libnv*, libcu* of the nvidia packages; libgomp/libomp/
 //           libiomp5 (static TLS and pthread keys run out: one OpenMP runtime)
 //   private everything else that lives in the environment (site-packages,
-//           dist-packages, lib-dynload, *.libs), and anything anywhere that
+//           dist-packages, lib-dynload, *.libs, directories on sys.path), and anything anywhere that
 //           uses the CPython C API or needs something that does, and a few
 //           that the GIL alone guards (libshm, readline, curses)
 //
@@ -39,6 +39,11 @@ class IsolationPolicy {
   /// its site-packages or dist-packages and lib-dynload. Everything below them
   /// does, so a prefix such as /usr is not one of them.
   explicit IsolationPolicy(std::vector<std::filesystem::path> environmentRoots);
+
+  /// One more of them.
+  void addRoot(const std::filesystem::path& root);
+  /// Whether what lies in `directory` belongs to the environment.
+  bool covers(const std::filesystem::path& directory) const;
 
   /// The user's own word for a library, asked first: matched against the file
   /// name with fnmatch(3), or against the whole path if the pattern has a '/'.

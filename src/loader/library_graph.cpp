@@ -13,6 +13,13 @@ LibraryGraph::LibraryGraph(std::shared_ptr<const IsolationPolicy> policy,
                            LibraryCatalogue& catalogue)
     : policy_(std::move(policy)), catalogue_(catalogue) {}
 
+void LibraryGraph::addRoot(const std::filesystem::path& root) {
+  if (policy_->covers(root)) return;
+  auto wider = std::make_shared<IsolationPolicy>(*policy_);
+  wider->addRoot(root);
+  policy_ = std::move(wider);
+}
+
 Library& LibraryGraph::add(const std::filesystem::path& file, const Requester* loader) {
   const auto absolute = std::filesystem::absolute(file);
   const FileIdentity identity = FileIdentity::of(absolute);

@@ -54,6 +54,9 @@ class LibraryGraph {
  public:
   LibraryGraph(std::shared_ptr<const IsolationPolicy> policy, LibraryCatalogue& catalogue);
 
+  /// What lies below it belongs to the environment: of libraries that are decided upon later.
+  void addRoot(const std::filesystem::path& root);
+
   /// The library in `file`, with all that it needs, decided upon. Throws
   /// LoadError or ElfError.
   Library& resolve(const std::filesystem::path& file, const Requester* loader);

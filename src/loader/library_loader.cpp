@@ -260,6 +260,11 @@ void LibraryLoader::recordOpened(const Group& group, int flags) {
 }
 
 void* LibraryLoader::openShared(Library& library, int flags) {
+  // What it needs and is found by its users' DT_RPATH ld.so does not find for it alone.
+  for (const auto& need : library.needs) {
+    if (need.inherited && need.library && !need.library->present && fileLoadedAs(need.name).empty())
+      openShared(*need.library, kDependencyFlags);
+  }
   makeRoom(handles_, 1);
   void* handle = ::dlopen(library.file.c_str(), flags);
   if (!handle) fail(library.file, takeDlError());

@@ -136,6 +136,11 @@ void* PrivateSpace::load(const std::filesystem::path& library) {
   return state_->openByPath(library, nullptr, kExtensionFlags);
 }
 
+void PrivateSpace::addRoot(const std::filesystem::path& directory) {
+  const LoadingLock lock = process().lock();
+  state_->graph.addRoot(directory);
+}
+
 /// RTLD_NOLOAD: only what is there already, null if it is not.
 void* PrivateSpace::State::openLoaded(const std::string& name, const Requester& requester,
                                       int flags) {

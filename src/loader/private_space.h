@@ -55,6 +55,10 @@ class PrivateSpace {
   /// adapter throws.
   void* load(const std::filesystem::path& library);
 
+  /// A directory whose libraries belong to the environment, besides the policy's: of those
+  /// that are loaded later. Throws what filesystem::absolute() throws.
+  void addRoot(const std::filesystem::path& directory);
+
   /// dlopen() as called by private code: `caller` is an address in the library
   /// that calls. A name without '/' is searched as ld.so would for that caller
   /// (its RPATH/RUNPATH, LD_LIBRARY_PATH, ld.so.cache, defaults); null means

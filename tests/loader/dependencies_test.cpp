@@ -72,6 +72,35 @@ TEST_P(DependenciesTest, DependenciesAreFoundThroughTheRpathOfWhoNeedsTheirUser)
   EXPECT_EQ(call((*second)->load(top), "top"), 21) << "libshared is shared, libprivate is not";
 }
 
+// As scipy.libs/libgfortran and libquadmath in a folder that is not the environment's.
+TEST_P(DependenciesTest, SharedLibrariesFindTheirsThroughTheRpathOfTheirPrivateUsers) {
+  const std::string d = GetParam() ? "vendored1" : "vendored2";
+  build(d + "/libs/libbase.so", kCounter, "-Wl,-soname,libbase.so");
+  build(d + "/libs/libmiddle.so", "int count(void); int m(void) { return count(); }",
+        link(d + "/libs", "libbase.so") + " -Wl,-soname,libmiddle.so");
+  const auto top =
+      build("site-packages/" + d + ".so", "int m(void); int top(void) { return m(); }",
+            link(d + "/libs", "libmiddle.so") +
+                " -Wl,--allow-shlib-undefined -Wl,--disable-new-dtags -Wl,-rpath,'$ORIGIN/../" + d +
+                "/libs'");
+  auto first = newSpace(0), second = newSpace(1);
+  EXPECT_EQ(call((*first)->load(top), "top"), 1);
+  EXPECT_EQ(call((*second)->load(top), "top"), 2) << "outside the environment: shared";
+}
+
+TEST_P(DependenciesTest, ADirectoryMayComeToTheEnvironmentLater) {
+  const std::string d = GetParam() ? "later1" : "later2";
+  const auto before = build(d + "/before.so", kCounter), after = build(d + "/after.so", kCounter);
+  auto first = newSpace(0), second = newSpace(1);
+  for (auto* space : {&first, &second}) {
+    (**space)->load(before);
+    (**space)->addRoot(bench_ / d);
+    EXPECT_EQ(call((**space)->load(after), "count"), 1) << "private";
+  }
+  EXPECT_EQ(call((*first)->load(before), "count"), 1);
+  EXPECT_EQ(call((*second)->load(before), "count"), 2) << "as it was when it was loaded";
+}
+
 TEST_P(DependenciesTest, SharedLibrariesAreNotBoundToThePrivateOnesThatBringThem) {
   // Both define an inline function; as a dependency of the private library, the
   // shared one would call the private one's.

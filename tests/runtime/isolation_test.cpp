@@ -156,6 +156,39 @@ TEST_F(IsolationTest, OfWhatHasBeenLoaded) {
 
 // --- which directories belong to the environment
 
+// As programs do that bring packages of their own: `pip install --target`, a layer, a zip unpacked.
+TEST_F(IsolationTest, WhatAProgramAddsToSysPathIsOfTheEnvironment) {
+  for (const char* name : {"import", "ctypes", "neither"}) {
+    fs::create_directory(directory / name);
+    fs::copy(kModules / "../elsewhere/libgone.so", directory / name / "libgone.so");
+  }
+  fs::copy(kModules / "good_module.so", directory / "import/good_module.so");
+  InterpreterManager manager(1);
+  const Interpreter& interpreter = manager.allInstances()[0];
+  const auto run = [&](const std::string& source) {
+    const auto I = interpreter.acquireSession();
+    const auto names = I.global("builtins", "dict")(std::vector<Obj>());
+    I.global("builtins", "exec")(
+        std::vector<Obj>{I.fromIValue("folder = '" + directory.string() + "'\n" + source), names});
+  };
+  const auto reasonOf = [&](const fs::path& file) {
+    for (const LoadedLibrary& library : interpreter.libraries())
+      if (library.file == directory / file) return library.reason;
+    return std::string("not loaded");
+  };
+  run(R"(
+import ctypes, sys
+sys.path += [None, folder + "/import", folder + "/ctypes/", "/"]
+ctypes.CDLL(folder + "/ctypes/libgone.so")
+import good_module
+ctypes.CDLL(folder + "/import/libgone.so")
+ctypes.CDLL(folder + "/neither/libgone.so")  # below "/", where the system's libraries lie, too
+)");
+  EXPECT_EQ(reasonOf("ctypes/libgone.so"), "lives in the Python environment");
+  EXPECT_EQ(reasonOf("import/libgone.so"), "lives in the Python environment");
+  EXPECT_EQ(reasonOf("neither/libgone.so"), "lives outside the Python environment");
+}
+
 TEST_F(IsolationTest, CodeFromOutsideTheInstallation) {
   const PythonInstallation python = installation();
   const fs::path site = sitePackagesOf(python);

@@ -30,6 +30,7 @@
 #include "process/signal_handlers.h"
 #include "process/string_pool.h"
 #include "process/wake_signal.h"
+#include "runtime/environment/code_directories.h"
 #include "runtime/interpreter/fork_hold.h"
 #include "runtime/interpreter/value_makers.h"
 #include "torch_bridge/python_binding.h"
@@ -81,6 +82,16 @@ void* load(void* context, const char* path, std::string& error) {
 
 void* open(void* context, const char* name, int flags, const void* caller, std::string& error) {
   return loaded(error, [&] { return binding(context).space().open(name, flags, caller); });
+}
+
+bool addCodeDirectory(void* context, const char* directory) noexcept {
+  try {
+    for (const auto& each : withoutSystemDirectories({directory}))
+      binding(context).space().addRoot(each);
+    return true;
+  } catch (const std::exception&) {
+    return false;  // there is no memory now
+  }
 }
 
 void* symbol(void* context, void* handle, const char* name, const void* caller) {
@@ -259,6 +270,7 @@ HostBinding::HostBinding(loader::PrivateSpace& space, std::shared_ptr<const Modu
   services_.slot = space.slot();
   services_.load = load;
   services_.open = open;
+  services_.addCodeDirectory = addCodeDirectory;
   services_.symbol = symbol;
   services_.originalOf = originalOf;
   services_.eachObject = eachObject;
