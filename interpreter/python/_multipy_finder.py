@@ -40,6 +40,7 @@ class Package:
     raisers = frozenset()  # modules with exceptions that others of the package only hand on
     made_by = {}  # module that C code makes -> module that calls this code
     lazy_names_in = {}  # function -> names it gets as LazyNames, after the start, too
+    handed_on = {}  # __getattr__ of a module -> names that importers get from it as LazyNames
     empty = frozenset()  # (module, name) of containers that only executing lazy modules fills
     answers_in = {}  # function -> {name -> what it gets for it}, after the start, too
     further = ()  # modules that plain Python's start comes to by lazy modules

@@ -338,6 +338,8 @@ def _lazy_name_or_answer(module, name, caller):
             return name in _package.lazy_names_in.get(importing_function(caller), ()), None
         lazy = name in _package.lazy_names_in.get(function, ())
         return lazy, lazy and lazy_names.lazy_name(module, name, caller)
+    if name in _package.handed_on.get(function, ()):
+        return True, lazy_names.lazy_name(module, name, _frame_of_another_module(caller))
     if is_starting() and (module_name, name) in _package.answers_at_start:
         return True, _package.answers_at_start[module_name, name]
     if is_starting() and (module_name, name) in _package.constants:
@@ -369,6 +371,14 @@ def _operation_of(frame):
     while code[at] == _EXTENDED_ARG:  # in CPython 3.10 f_lasti is that of the first of them
         at += 2
     return code[at]
+
+
+def _frame_of_another_module(frame):
+    """The next one above: it asks the module of this one."""
+    names = frame.f_globals
+    while frame.f_back and frame.f_globals is names:
+        frame = frame.f_back
+    return frame
 
 
 def _constant(module, name):

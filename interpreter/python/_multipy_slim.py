@@ -34,10 +34,11 @@ _GROUPS = {
         torch._library.fake_profile torch._prims_common.wrappers torch._meta_registrations
         torch._subclasses torch.export torch.func torch.fx torch.nested torch.utils._debug_mode
         torch.utils._thunk torch.utils.checkpoint""",
-    "operators": """torch._custom_op torch._custom_ops torch._library.custom_ops
-        torch._library.infer_schema torch._library.triton""",
+    "operators": "torch._library.custom_ops torch._library.infer_schema torch._library.triton",
+    "older operators": "torch._custom_op torch._custom_ops",
     "distributed": """torch._C._distributed_autograd torch._C._distributed_c10d
-        torch._C._distributed_rpc torch.distributed torch.monitor torch.nn.parallel""",
+        torch._C._distributed_rpc torch.distributed torch.monitor""",
+    "parallel": "torch.nn.parallel",
     "quantization": """torch.ao torch.nn.intrinsic torch.nn.qat torch.nn.quantizable
         torch.nn.quantized torch.quantization""",
     "torchscript": "torch.jit",
@@ -62,8 +63,11 @@ _OF_STACKS = """
     anyio h11 httpcore httpcore2 httpx httpx2 jinja2 mpmath pandas PIL scipy sklearn sympy yaml
 """
 _OF_TRANSFORMERS = """
+    huggingface_hub._commit_api huggingface_hub._snapshot_download huggingface_hub.file_download
+    huggingface_hub.hf_api huggingface_hub.repocard huggingface_hub.repocard_data
+    huggingface_hub.serialization huggingface_hub.utils._headers huggingface_hub.utils._http
     transformers.distributed transformers.generation transformers.integrations transformers.loss
-    transformers.quantizers
+    transformers.quantizers transformers.safetensors_conversion
 """
 # Of those groups, what torch's start itself uses.
 _AT_ONCE = """
@@ -170,6 +174,26 @@ class _Torch(finder.Package):
         ("transformers.distributed.utils", "is_dtensor"): ("DTensor",),
         ("transformers.utils.import_utils", "is_fake_tensor"): ("FakeTensor",),
         ("transformers.utils.import_utils", "is_torch_fx_proxy"): ("Proxy",),
+    }
+    # huggingface_hub imports its modules when it is asked for what is in them.
+    handed_on = {
+        ("huggingface_hub", "__getattr__"): (
+            "_CACHED_NO_EXIST",
+            "CommitOperationAdd",
+            "HfApi",
+            "ModelCard",
+            "ModelCardData",
+            "hf_hub_download",
+            "hf_hub_url",
+            "snapshot_download",
+            "split_torch_state_dict_into_shards",
+            "try_to_load_from_cache",
+        ),
+        ("huggingface_hub.utils", "__getattr__"): (
+            "build_hf_headers",
+            "get_session",
+            "hf_raise_for_status",
+        ),
     }
     # What torch.library looks into when an operator goes.
     empty = frozenset({("torch.fx.operator_schemas", "_SCHEMA_TO_SIGNATURE_CACHE")})

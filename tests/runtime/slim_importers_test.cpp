@@ -53,6 +53,31 @@ def number(x):
     except (NotANumber, TemplateError) as error:
         return type(error).__name__
 )"},
+    {"huggingface_hub/__init__.py", R"(
+import importlib
+def __getattr__(name):
+    if name in ("HfApi", "ModelInfo", "snapshot_download"):
+        module = "_snapshot_download" if name == "snapshot_download" else "hf_api"
+        return getattr(importlib.import_module("huggingface_hub." + module), name)
+    raise AttributeError(name)
+)"},
+    {"huggingface_hub/hf_api.py", R"(
+class ModelInfo:
+    pass
+class HfApi:
+    def model_info(self):
+        return ModelInfo()
+)"},
+    {"huggingface_hub/_snapshot_download.py", R"(
+from .hf_api import HfApi
+def snapshot_download():
+    return HfApi().model_info()
+)"},
+    {"transformers/hub.py", R"(
+from huggingface_hub import HfApi, snapshot_download
+def api(): return HfApi()
+def download(): return snapshot_download()
+)"},
     {"transformers/integrations/fails.py", "import a_module_that_is_not_there\n"},
     {"transformers/modeling.py", R"(
 import torch
@@ -145,6 +170,27 @@ TEST_F(SlimImporters, ExecuteNothingThatIsNotUsed) {
   EXPECT_EQ(text(slim, imports_, "(modeling.is_proxy(1), kind('torch.fx'))"),
             "(False, 'LazyModule')");
   EXPECT_EQ(text(slim, imports_, "str(modeling.Symbol('x') + 1)"), "x + 1");
+}
+
+TEST_F(SlimImporters, GetWhatAModuleHandsOnWhenTheyUseIt) {
+  const std::string statements = "from transformers import hub\n";
+  const Interpreter slim = interpreter(true);
+  EXPECT_EQ(
+      text(slim, imports_ + statements,
+           "[kind(n) for n in ('huggingface_hub.hf_api', 'huggingface_hub._snapshot_download')]"),
+      "['LazyModule', 'LazyModule']");
+  EXPECT_EQ(text(slim, imports_ + statements,
+                 "(hub.api().model_info() is None, type(hub.HfApi), "
+                 "kind('huggingface_hub._snapshot_download'))"),
+            "(False, <class 'type'>, 'LazyModule')");
+  expectEqual(statements,
+              "(type(hub.download()).__name__, type(hub.api()) is hub.HfApi, "
+              "type(hub.snapshot_download).__name__)");
+  // The program itself gets the objects.
+  expectEqual(statements + "from huggingface_hub import HfApi, ModelInfo\n",
+              "(type(HfApi), HfApi is hub.HfApi, isinstance(hub.download(), ModelInfo))");
+  expectEqual(statements + "import huggingface_hub.hf_api as direct\n",
+              "(type(direct.HfApi), isinstance(hub.api(), direct.HfApi))");
 }
 
 TEST_F(SlimImporters, MayReplaceTheirPackages) {
