@@ -259,12 +259,19 @@ void LibraryLoader::recordOpened(const Group& group, int flags) {
   reportMapped(paths);
 }
 
-void* LibraryLoader::openShared(Library& library, int flags) {
-  // What it needs and is found by its users' DT_RPATH ld.so does not find for it alone.
+/// What a shared library needs and finds by its users' DT_RPATH, ld.so does not find for it alone:
+/// that is opened before it.
+void LibraryLoader::openInherited(const Library& library, std::set<const Library*>& seen) {
   for (const auto& need : library.needs) {
-    if (need.inherited && need.library && !need.library->present && fileLoadedAs(need.name).empty())
+    if (!need.library || need.library->isPrivate() || need.library->present) continue;
+    if (!seen.insert(need.library).second) continue;  // they need each other
+    openInherited(*need.library, seen);
+    if (need.inherited && fileLoadedAs(need.name).empty())
       openShared(*need.library, kDependencyFlags);
   }
+}
+
+void* LibraryLoader::openShared(Library& library, int flags) {
   makeRoom(handles_, 1);
   void* handle = ::dlopen(library.file.c_str(), flags);
   if (!handle) fail(library.file, takeDlError());
@@ -293,12 +300,19 @@ void LibraryLoader::openSharedNeeds(const Library& library) {
   for (const auto& need : library.needs) {
     if (!need.library || need.library->isPrivate() || need.library->present) continue;
     // The process may have another file under that name, which ld.so will take.
-    if (fileLoadedAs(need.name).empty()) openShared(*need.library, kDependencyFlags);
+    if (!fileLoadedAs(need.name).empty()) continue;
+    std::set<const Library*> seen;
+    openInherited(*need.library, seen);
+    openShared(*need.library, kDependencyFlags);
   }
 }
 
 void* LibraryLoader::open(LibraryGraph& graph, Library& library, int flags) {
-  if (!library.isPrivate()) return openShared(library, flags);
+  if (!library.isPrivate()) {
+    std::set<const Library*> seen;
+    openInherited(library, seen);
+    return openShared(library, flags);
+  }
   const bool global = flags & RTLD_GLOBAL;
   flags &= ~kNotForPrivate;
   const std::vector<Group> groups = graph.loadOrder(library);

@@ -67,6 +67,7 @@ class LibraryLoader {
                 const std::vector<std::string>& members);
   void makeGlobal(const Library& library);
   std::vector<std::string> globalsFor(const Library& library) const;
+  void openInherited(const Library& library, std::set<const Library*>& seen);
   void* openShared(Library& library, int flags);
   void openSharedNeeds(const Library& library);
   void openGroup(const Group& group, int flags);

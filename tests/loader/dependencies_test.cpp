@@ -88,6 +88,19 @@ TEST_P(DependenciesTest, SharedLibrariesFindTheirsThroughTheRpathOfTheirPrivateU
   EXPECT_EQ(call((*second)->load(top), "top"), 2) << "outside the environment: shared";
 }
 
+TEST_P(DependenciesTest, SharedLibrariesThatNeedEachOtherLoad) {
+  const std::string d = GetParam() ? "circle1" : "circle2";
+  const std::string here = " -Wl,-rpath,'$ORIGIN' -Wl,-soname,lib";
+  build(d + "/libtwo.so", "int two(void) { return 2; }", "-Wl,-soname,libtwo.so");
+  const auto one = build(d + "/libone.so", "int two(void); int one(void) { return two() - 1; }",
+                         link(d, "libtwo.so") + here + "one.so");
+  build(d + "/libtwo.so",
+        "int one(void); int two(void) { return 2; } int t(void) { return one(); }",
+        link(d, "libone.so") + here + "two.so");
+  auto space = newSpace(0);
+  EXPECT_EQ(call((*space)->load(one), "one"), 1);
+}
+
 TEST_P(DependenciesTest, ADirectoryMayComeToTheEnvironmentLater) {
   const std::string d = GetParam() ? "later1" : "later2";
   const auto before = build(d + "/before.so", kCounter), after = build(d + "/after.so", kCounter);
