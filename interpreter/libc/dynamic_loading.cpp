@@ -11,7 +11,11 @@
 #include <dlfcn.h>
 #include <link.h>
 
+#include <cerrno>
+#include <cstdlib>
 #include <cstring>
+#include <memory>
+#include <new>
 #include <string>
 #include <utility>
 #include <vector>
@@ -69,10 +73,20 @@ bool isBelow(const std::string& file, const std::string& directory) {
          (directory.ends_with('/') || file[directory.size()] == '/');
 }
 
-/// The directory on sys.path that a file lies below; empty if it lies below none.
-std::string directoryOnPath(const std::string& file) {
+/// Without links, dots and what is relative; empty where there is no such file.
+std::string realPath(const std::string& path) {
+  char* const found = ::realpath(path.c_str(), nullptr);
+  if (!found && errno == ENOMEM) throw std::bad_alloc();
+  const std::unique_ptr<char, decltype(&std::free)> owned(found, std::free);
+  return found ? found : "";
+}
+
+/// The directory on sys.path that a file lies below, `file` as it is given or `real`, and the
+/// longest if there are several; empty if it lies below none.
+std::string directoryOnPath(const std::string& file, const std::string& real) {
+  std::string longest;
   PyObject* const path = PySys_GetObject("path");  // borrowed
-  if (!path || !PyList_Check(path)) return {};
+  if (!path || !PyList_Check(path)) return longest;
   for (Py_ssize_t i = 0; i < PyList_GET_SIZE(path); i++) {
     PyObject* const entry = PyList_GET_ITEM(path, i);
     if (!PyUnicode_Check(entry)) continue;
@@ -82,9 +96,13 @@ std::string directoryOnPath(const std::string& file) {
       continue;
     }
     std::string directory = PyBytes_AS_STRING(bytes.get());
-    if (directory.starts_with('/') && isBelow(file, directory)) return directory;
+    if (!directory.starts_with('/') || !isBelow(file, directory)) {
+      directory = realPath(directory.empty() ? "." : directory);
+      if (directory.empty() || !isBelow(real, directory)) continue;
+    }
+    if (directory.size() > longest.size()) longest = std::move(directory);
   }
-  return {};
+  return longest;
 }
 
 /// A program may add directories to sys.path at any time. Before a library of one is loaded the
@@ -92,9 +110,10 @@ std::string directoryOnPath(const std::string& file) {
 void tellDirectory(const std::string& file) {
   // Never destroyed: libraries are loaded until the interpreter has ended.
   static auto& told = *new std::vector<std::string>;
+  const std::string real = realPath(file);
   for (const std::string& directory : told)
-    if (isBelow(file, directory)) return;
-  std::string directory = directoryOnPath(file);
+    if (isBelow(file, directory) || isBelow(real, directory)) return;
+  std::string directory = directoryOnPath(file, real);
   if (directory.empty()) return;
   const auto* host = multipy::host();
   if (host->addCodeDirectory(host->context, directory.c_str()))
@@ -121,7 +140,7 @@ MULTIPY_EXPORT void* multipy_dlopen(const char* name, int flags) {
   std::string error;
   const auto* host = multipy::host();
   try {
-    if (name && *name == '/' && hasGil()) tellDirectory(name);
+    if (name && std::strchr(name, '/') && hasGil()) tellDirectory(name);
   } catch (const std::bad_alloc&) {
     setError([] { return noMemory; });
     return nullptr;

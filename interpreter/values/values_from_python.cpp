@@ -7,6 +7,7 @@
 #include "abi/value_makers.h"
 #include "interpreter/common/failure.h"
 #include "interpreter/common/host_connection.h"
+#include "interpreter/values/depth.h"
 #include "interpreter/values/tensor_objects.h"
 #include "interpreter/values/tensors.h"
 #include "interpreter/values/values.h"
@@ -29,28 +30,6 @@ c10::TypePtr commonType(const std::vector<c10::IValue>& values) {
     if (!alike(common, elementType(value))) return c10::AnyType::get();
   return common;
 }
-
-// Guards against self-containing objects: RecursionError, as Python has it. It
-// is written by hand, since at this depth Python could not even format it.
-class Depth {
- public:
-  explicit Depth(Failure& failure) : entered_(Py_EnterRecursiveCall("") == 0) {
-    if (entered_) return;
-    PyErr_Clear();
-    failure.kind = Failure::Kind::Python;
-    failure.type = "RecursionError";
-    failure.message =
-        "maximum recursion depth exceeded while converting a Python object to an "
-        "IValue: it is nested too deeply, or contains itself";
-  }
-  ~Depth() {
-    if (entered_) Py_LeaveRecursiveCall();
-  }
-  explicit operator bool() const { return entered_; }
-
- private:
-  bool entered_;
-};
 
 bool intFromPython(PyObject* object, c10::IValue* out, Failure& failure) {
   int overflow;
@@ -90,7 +69,7 @@ bool bytesFromPython(PyObject* object, c10::IValue* out) {
 // Items of a list or tuple; the sequence may change under us while items that
 // have Python code are converted, so each is held and the size is read again.
 bool itemsFromPython(PyObject* sequence, std::vector<c10::IValue>* out, Failure& failure) {
-  const Depth depth(failure);
+  const Depth depth(failure, "a Python object to an IValue");
   if (!depth) return false;
   const bool isList = PyList_Check(sequence);
   out->reserve(static_cast<std::size_t>(Py_SIZE(sequence)));
@@ -155,7 +134,7 @@ bool isHashableKey(const c10::IValue& key) {
 
 bool dictFromPython(PyObject* object, c10::IValue* out, Failure& failure) {
   const TransferGroup together;
-  const Depth depth(failure);
+  const Depth depth(failure, "a Python object to an IValue");
   if (!depth) return false;
   // A list of pairs first: converting may run Python code that changes the dict.
   const auto pairs = Reference::take(PyDict_Items(object));
@@ -260,7 +239,11 @@ bool numpyScalarFromPython(PyObject* object, c10::IValue* out, Failure& failure)
     takePythonError(failure);
     return false;
   }
-  return fromPython(item.get(), out, failure);
+  // Of numpy.longdouble it is one, too: Python has no number of that size.
+  if (Py_TYPE(item.get()) != Py_TYPE(object)) return fromPython(item.get(), out, failure);
+  conversionFailure(failure, "a Python object of type '" + typeName(Py_TYPE(object)) +
+                                 "' has no IValue form: convert it with float() or complex()");
+  return false;
 }
 
 bool isNumpyScalar(PyObject* object) {
@@ -337,7 +320,7 @@ bool isOnlyOurSequence(PyObject* object) {
 }
 
 bool itemsTakenFrom(PyObject* sequence, std::vector<c10::IValue>* out, Failure& failure) {
-  const Depth depth(failure);
+  const Depth depth(failure, "a Python object to an IValue");
   if (!depth) return false;
   PyObject_GC_UnTrack(sequence);  // the collector shows its objects to everybody
   PyObject** const items = PySequence_Fast_ITEMS(sequence);

@@ -7,11 +7,14 @@
 
 #include "interpreter/common/failure.h"
 #include "interpreter/common/host_connection.h"
+#include "interpreter/values/depth.h"
 #include "interpreter/values/tensors.h"
 #include "interpreter/values/values.h"
 
 namespace multipy {
 namespace {
+
+constexpr const char* kWhat = "an IValue to a Python object";
 
 Reference stringToPython(const std::string& text, Failure& failure) {
   return taken(PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "strict"),
@@ -37,6 +40,8 @@ Reference complexToPython(c10::complex<double> value, Failure& failure) {
 
 Reference anyListToPython(const c10::IValue& value, Failure& failure) {
   const TransferGroup together;
+  const Depth depth(failure, kWhat);
+  if (!depth) return nullptr;
   if (value.isIntList())
     return listToPython(value.toIntVector(), failure,
                         [&](int64_t v) { return taken(PyLong_FromLongLong(v), failure); });
@@ -68,6 +73,8 @@ Reference namedTupleType(const c10::TupleType& type, Failure& failure) {
 
 Reference tupleToPython(const c10::IValue& value, Failure& failure) {
   const TransferGroup together;
+  const Depth depth(failure, kWhat);
+  if (!depth) return nullptr;
   const auto& elements = value.toTupleRef().elements();
   Reference tuple = taken(PyTuple_New(static_cast<Py_ssize_t>(elements.size())), failure);
   if (!tuple) return nullptr;
@@ -85,6 +92,8 @@ Reference tupleToPython(const c10::IValue& value, Failure& failure) {
 
 Reference dictToPython(const c10::IValue& value, Failure& failure) {
   const TransferGroup together;
+  const Depth depth(failure, kWhat);
+  if (!depth) return nullptr;
   Reference dict = taken(PyDict_New(), failure);
   if (!dict) return nullptr;
   for (const auto& entry : value.toGenericDict()) {

@@ -1,5 +1,6 @@
 #include "crossing.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <new>
@@ -67,9 +68,12 @@ bool stringsOf(PyObject* sequence, std::vector<std::string>& strings) {
   const auto items = Reference::take(PySequence_Fast(sequence, "expected a sequence of str"));
   if (!items) return false;
   for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(items.get()); ++i) {
-    const char* const text = PyUnicode_AsUTF8(PySequence_Fast_GET_ITEM(items.get(), i));
-    if (!text) return false;
-    strings.emplace_back(text);
+    // As interpreters decode them: bytes that are not UTF-8 are surrogates in between.
+    const auto bytes = Reference::take(PyUnicode_AsEncodedString(
+        PySequence_Fast_GET_ITEM(items.get(), i), "utf-8", "surrogateescape"));
+    if (!bytes) return false;
+    strings.emplace_back(PyBytes_AS_STRING(bytes.get()),
+                         static_cast<std::size_t>(PyBytes_GET_SIZE(bytes.get())));
   }
   return true;
 }
@@ -81,7 +85,7 @@ bool deadlineOf(PyObject* seconds, CallOptions& options) {
   constexpr double kForever = 1e9;  // seconds; a clock's nanoseconds end somewhere
   if (patience < kForever)
     options.deadline = CallOptions::in(std::chrono::duration_cast<std::chrono::nanoseconds>(
-        std::chrono::duration<double>(patience)));
+        std::chrono::duration<double>(std::max(patience, 0.0))));
   return true;
 }
 

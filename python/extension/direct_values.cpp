@@ -64,7 +64,8 @@ bool DirectValues::take(PyObject* object, at::IValue& value) {
     return true;
   }
   if (PyLong_CheckExact(object)) return intValue(object, value);
-  return stringValue(object, value) || tensorValue(object, value) || takeNested(object, value);
+  if (stringValue(object, value)) return true;
+  return tensorValue(object, value) ? isNew(object) : takeNested(object, value);
 }
 
 bool DirectValues::takeNested(PyObject* object, at::IValue& value) {
@@ -106,9 +107,9 @@ bool DirectValues::takeDict(PyObject* dict, at::IValue& value) {
   return true;
 }
 
-bool DirectValues::isNew(PyObject* container) {
-  if (std::find(seen_.begin(), seen_.end(), container) != seen_.end()) return false;
-  seen_.push_back(container);
+bool DirectValues::isNew(PyObject* object) {
+  if (std::find(seen_.begin(), seen_.end(), object) != seen_.end()) return false;
+  seen_.push_back(object);
   return true;
 }
 

@@ -24,7 +24,7 @@ class DirectValues {
   bool takeNested(PyObject* object, at::IValue& value);
   bool takeItems(PyObject* sequence, std::vector<at::IValue>& items);
   bool takeDict(PyObject* dict, at::IValue& value);
-  bool isNew(PyObject* container);
+  bool isNew(PyObject* object);
 
   // More of them than that are what pickle is as fast with. (_inside.py has the same number.)
   static constexpr std::size_t kMost = 256;

@@ -8,6 +8,7 @@
 #include "crossing.h"
 #include "keyboard_interrupts.h"
 #include "pool.h"
+#include "stops.h"
 #include "torch_bridge/torch_bridge.h"
 #include "worker.h"
 
@@ -41,7 +42,7 @@ PyMODINIT_FUNC PyInit__host() {
   multipy::host::prepareKeyboardInterrupts();
   PyObject* const module = PyModule_Create(&definition);
   if (module && multipy::host::addExceptions(module) && multipy::host::addWorkerType(module) &&
-      multipy::host::addPoolTypes(module))
+      multipy::host::addPoolType(module) && multipy::host::addStopType(module))
     return module;
   Py_XDECREF(module);
   return nullptr;

@@ -21,7 +21,6 @@
 #include <new>
 #include <optional>
 #include <stdexcept>
-#include <stop_token>
 #include <string>
 #include <thread>
 #include <utility>
@@ -32,6 +31,7 @@
 #include "interpreter/common/reference.h"
 #include "keyboard_interrupts.h"
 #include "pool_figures.h"
+#include "stops.h"
 
 namespace multipy::host {
 namespace {
@@ -270,27 +270,6 @@ PyObject* call(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
   return resultOf(answer);
 }
 
-// A call that no thread waits for.
-struct Call {
-  PyObject_HEAD std::stop_source stop;
-};
-
-PyTypeObject* callType = nullptr;
-
-void deallocCall(PyObject* self) {
-  PyTypeObject* const type = Py_TYPE(self);
-  reinterpret_cast<Call*>(self)->stop.~stop_source();
-  type->tp_free(self);
-  Py_DECREF(type);
-}
-
-PyObject* interruptCall(PyObject* self, PyObject*) {
-  std::stop_source stop = reinterpret_cast<Call*>(self)->stop;
-  const GilReleased released;
-  stop.request_stop();
-  Py_RETURN_NONE;
-}
-
 // What is called with a call's outcome, and what it has been given. The last one goes with the GIL.
 struct Then {
   Reference callback;
@@ -338,7 +317,7 @@ void conclude(const std::shared_ptr<Then>& then, CallOutcome outcome) noexcept {
   PyGILState_Release(gil);
 }
 
-// start(request, keywords, seconds, callback) -> Call. `callback` is called once, by some thread,
+// start(request, keywords, seconds, callback) -> Stop. `callback` is called once, by some thread,
 // with the result of call() and None, or with None and the exception.
 PyObject* start(PyObject* self, PyObject* arguments) {
   PyObject *given = nullptr, *keywords = nullptr, *seconds = nullptr, *callback = nullptr;
@@ -348,18 +327,15 @@ PyObject* start(PyObject* self, PyObject* arguments) {
   Request request;
   PyObject* instead = nullptr;
   if (!request.open(given, keywords, seconds, instead)) return instead;
-  PyObject* const made = callType->tp_alloc(callType, 0);
-  if (!made) return nullptr;
-  new (&reinterpret_cast<Call*>(made)->stop) std::stop_source();
-  auto owned = Reference::take(made);
-  request.options.stop = reinterpret_cast<Call*>(made)->stop.get_token();
+  auto stop = Reference::take(newStop());
+  if (!stop || !stopTokenOf(stop.get(), request.options.stop)) return nullptr;
   const std::shared_ptr<Then> then(new Then{Reference::borrow(callback), request.parcel, state});
   if (outside([&] {
         state->model.callThen(
             std::move(request.values),
             [then](CallOutcome outcome) { conclude(then, std::move(outcome)); }, request.options);
       }))
-    return owned.release();
+    return stop.release();
   return nullptr;
 }
 
@@ -390,8 +366,9 @@ PyObject* health(PyObject* self, PyObject*) {
 
 PyObject* replace(PyObject* self, PyObject* number) {
   const auto state = stateOf(self);
-  const int slot = static_cast<int>(PyLong_AsLong(number));
-  if (!state || PyErr_Occurred() || !outside([&] { state->manager.replace(slot); })) return nullptr;
+  const long slot = PyLong_AsLong(number);
+  if (!state || PyErr_Occurred()) return nullptr;
+  if (!outside([&] { state->manager.replace(static_cast<int>(slot)); })) return nullptr;
   Py_RETURN_NONE;
 }
 
@@ -405,7 +382,7 @@ PyObject* resize(PyObject* self, PyObject* number) {
 
 }  // namespace
 
-bool addPoolTypes(PyObject* module) {
+bool addPoolType(PyObject* module) {
   static PyMethodDef methods[] = {
       {"load", load, METH_O, "Makes the model in each interpreter."},
       {"call", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(call)), METH_FASTCALL,
@@ -419,21 +396,13 @@ bool addPoolTypes(PyObject* module) {
       {"resize", resize, METH_O, "From now on the pool has so many interpreters."},
       {"close", close, METH_NOARGS, "Ends the interpreters."},
       {nullptr, nullptr, 0, nullptr}};
-  static PyMethodDef callMethods[] = {{"interrupt", interruptCall, METH_NOARGS, "Ends it."},
-                                      {nullptr, nullptr, 0, nullptr}};
   PyType_Slot slots[] = {{Py_tp_new, reinterpret_cast<void*>(create)},
                          {Py_tp_dealloc, reinterpret_cast<void*>(dealloc)},
                          {Py_tp_methods, methods},
                          {0, nullptr}};
   PyType_Spec spec{"multipy._host.Pool", sizeof(Pool), 0, Py_TPFLAGS_DEFAULT, slots};
-  PyType_Slot callSlots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(deallocCall)},
-                             {Py_tp_methods, callMethods},
-                             {0, nullptr}};
-  PyType_Spec callSpec{"multipy._host.Call", sizeof(Call), 0,
-                       Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, callSlots};
   const auto type = Reference::take(PyType_FromSpec(&spec));
-  callType = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&callSpec));
-  return type && callType && PyModule_AddObjectRef(module, "Pool", type.get()) == 0;
+  return type && PyModule_AddObjectRef(module, "Pool", type.get()) == 0;
 }
 
 }  // namespace multipy::host

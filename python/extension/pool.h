@@ -6,6 +6,6 @@
 namespace multipy::host {
 
 /// Adds the types. False with a Python exception.
-bool addPoolTypes(PyObject* module);
+bool addPoolType(PyObject* module);
 
 }  // namespace multipy::host

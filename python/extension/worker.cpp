@@ -9,15 +9,14 @@
 #include <multipy/runtime/python_environment.h>
 #include <multipy/runtime/replicated_obj.h>
 
-#include <mutex>
 #include <new>
-#include <stop_token>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "crossing.h"
 #include "interpreter/common/reference.h"
+#include "stops.h"
 
 namespace multipy::host {
 namespace {
@@ -45,8 +44,6 @@ struct State {
 
   InterpreterManager manager;
   ReplicatedObj run;
-  std::mutex mutex;
-  std::stop_source stop;  // of the task that is under way
 };
 
 struct Worker {
@@ -91,10 +88,10 @@ void dealloc(PyObject* self) {
   if (state) end(std::move(state));
 }
 
-// call(pickle, seconds) -> (raised, pickle, buffers, tensors)
+// call(pickle, seconds, stop) -> (raised, pickle, buffers, tensors)
 PyObject* call(PyObject* self, PyObject* arguments) {
-  PyObject *pickle = nullptr, *seconds = nullptr;
-  if (!PyArg_ParseTuple(arguments, "OO", &pickle, &seconds)) return nullptr;
+  PyObject *pickle = nullptr, *seconds = nullptr, *stop = nullptr;
+  if (!PyArg_ParseTuple(arguments, "OOO", &pickle, &seconds, &stop)) return nullptr;
   const GivenUpReleased atTheEnd;
   const std::shared_ptr<State> state = reinterpret_cast<Worker*>(self)->state;
   if (!state) {
@@ -103,13 +100,8 @@ PyObject* call(PyObject* self, PyObject* arguments) {
   }
   Parcel parcel;
   CallOptions options;
-  if (!parcel.open(pickle) || !deadlineOf(seconds, options)) return nullptr;
-  {
-    const std::lock_guard lock(state->mutex);
-    state->stop = {};
-    options.stop = state->stop.get_token();
-  }
-
+  if (!parcel.open(pickle) || !deadlineOf(seconds, options) || !stopTokenOf(stop, options.stop))
+    return nullptr;
   Answer answer;
   const bool done = outside([&] {
     std::vector<at::IValue> values;
@@ -117,19 +109,6 @@ PyObject* call(PyObject* self, PyObject* arguments) {
     answer = callThere(state->run, values, options, state);
   });
   return done ? objectOf(answer) : nullptr;
-}
-
-PyObject* interrupt(PyObject* self, PyObject*) {
-  if (const std::shared_ptr<State> state = reinterpret_cast<Worker*>(self)->state) {
-    std::stop_source stop;
-    {
-      const std::lock_guard lock(state->mutex);
-      stop = state->stop;
-    }
-    const GilReleased released;
-    stop.request_stop();
-  }
-  Py_RETURN_NONE;
 }
 
 PyObject* close(PyObject* self, PyObject*) {
@@ -143,7 +122,6 @@ PyObject* close(PyObject* self, PyObject*) {
 bool addWorkerType(PyObject* module) {
   static PyMethodDef methods[] = {
       {"call", call, METH_VARARGS, "Has the interpreter do a task, and waits for it."},
-      {"interrupt", interrupt, METH_NOARGS, "Ends the task that is under way."},
       {"close", close, METH_NOARGS, "Ends the interpreter."},
       {nullptr, nullptr, 0, nullptr}};
   PyType_Slot slots[] = {{Py_tp_new, reinterpret_cast<void*>(create)},

@@ -14,8 +14,10 @@ import importlib.util
 import io
 import os
 import pickle
+import re
 import sys
 import threading
+import traceback
 
 IN_WORKER = "_multipy_host" in sys.builtin_module_names
 _beside = threading.local()
@@ -86,7 +88,35 @@ COPY_ALL = {"copy_below": float("inf")}
 
 
 def _reduce_view(view):
-    return memoryview, (pickle.PickleBuffer(view),)
+    try:
+        flat = view.cast("B")
+        flat.cast(view.format, view.shape)
+    except (TypeError, ValueError) as error:
+        raise pickle.PicklingError(
+            f"a memoryview of format {view.format!r} and strides {view.strides} cannot be passed to another interpreter: "
+            f"{error}. Pass a contiguous one of a native format, or an array"
+        ) from None
+    return _view_again, (pickle.PickleBuffer(flat), view.format, view.shape)
+
+
+def _view_again(buffer, kind, shape):
+    return memoryview(buffer).cast("B").cast(kind, shape)
+
+
+def pickle_of(value, function=None, **how):
+    """A Pickle, by cloudpickle of what plain pickle cannot take and of what is of __main__; `function`, of the
+    value, may be. `how` is Pickle's."""
+    if getattr(function, "__module__", None) == "__main__":
+        return Pickle(value, cloudpickler(), **how)
+    try:
+        pickle = Pickle(value, **how)
+    except Exception:
+        if (by_value := cloudpickler()) is None:
+            raise
+        return Pickle(value, by_value, **how)
+    if re.search(b"__main__", pickle.data) and (by_value := cloudpickler()):
+        return Pickle(value, by_value, **how)
+    return pickle
 
 
 def tensor_beside(number):
@@ -106,15 +136,28 @@ def opened(answer):
     """What an interpreter has answered. Raises what it has raised."""
     raised, *parts = answer
     del answer
-    result = load(*parts)
-    del parts
     if not raised:
-        return result
-    error, text = result
+        return load(*parts)
+    error = _error_of(*parts)
+    del parts
     try:
-        raise with_cause(error, text)
+        raise error
     finally:
-        del error, result
+        del error
+
+
+def _error_of(data, buffers, tensors):
+    """Of the two pickles that _inside.py makes of an exception: the traceback, and the exception itself."""
+    stream = io.BytesIO(data)
+    text = pickle.load(stream)
+    try:
+        error = load(stream.read(), buffers, tensors)
+        if not isinstance(error, BaseException):
+            raise TypeError(f"its pickle gives {type(error).__name__!r}, which is no exception")
+    except Exception as why:
+        said = traceback.format_exception_only(type(why), why)[-1].strip()
+        error = RuntimeError(f"what a task has raised cannot be unpickled here ({said}): it is the last line of the cause")
+    return with_cause(error, text)
 
 
 class Copied:

@@ -14,8 +14,8 @@ import sys
 import threading
 import weakref
 
-from multipy._executor import pickled, pickled_by_reference
-from multipy._workers import Worker, loop, refuse_in_worker, require_host, sharing
+from multipy._executor import pickled
+from multipy._workers import Worker, crossing, host_module, loop, refuse_in_worker, require_host, sharing
 
 _alive = weakref.WeakSet()
 
@@ -45,13 +45,14 @@ class _Worker:
         self._sharing = sharing.Sharing()
         self._ending = False
         self._worker = None
+        self._stop = None  # of what the interpreter does
         # No daemon: the end of the program waits for it, and ends it (_end_all).
         self._thread = threading.Thread(target=self._run, name=name or "multipy-dataloader")
 
     def start(self):
         # (In __main__ may be any part of the dataset.)
         with self._sharing:
-            self._call = pickled_by_reference(self._call, sharing=self._sharing)
+            self._call = crossing.pickle_of(self._call, sharing=self._sharing)
         _alive.add(self)
         self._thread.start()
 
@@ -62,8 +63,9 @@ class _Worker:
                 ended = False
                 while not ended:
                     item = self._indices.get()
+                    self._stop = host_module().Stop()
                     results, ended = worker.run(
-                        pickled(loop.step, (item, self._ending or self._done.is_set()), {})
+                        pickled(loop.step, (item, self._ending or self._done.is_set()), {}), stop=self._stop
                     )
                     del item
                     while results:
@@ -81,8 +83,9 @@ class _Worker:
     def _begin(self):
         """The interpreter, in which the loop is."""
         try:
+            self._stop = host_module().Stop()
             worker = self._worker = Worker(self._slim_torch)
-            worker.run(self._call)
+            worker.run(self._call, stop=self._stop)
             return worker
         finally:
             self._call = None
@@ -108,9 +111,8 @@ class _Worker:
     def terminate(self):
         self._ending = True
         self._indices.put(None)
-        worker = self._worker
-        if worker is not None:
-            worker.interrupt()
+        if self._stop is not None:
+            self._stop.request()
 
     kill = terminate
 

@@ -7,7 +7,7 @@ import re
 import threading
 import time
 
-from multipy._workers import Ended, Worker, crossing, refuse_in_worker, require_host
+from multipy._workers import IN_FORKED_CHILD, Ended, Worker, crossing, host_module, refuse_in_worker, require_host
 
 
 class Future(concurrent.futures.Future):
@@ -31,28 +31,24 @@ class _Task:
 
     def __init__(self, places, pickle, end):
         self._places, self._pickle, self._end = places, pickle, end
-        self._worker = None
-        self._interrupted = False
+        self._stop = host_module().Stop()
 
     def interrupt(self):
-        self._interrupted = True
-        worker = self._worker
-        if worker is not None:
-            worker.interrupt()
+        self._stop.request()
         return True
 
     def __call__(self):
-        if self._interrupted:
-            raise concurrent.futures.CancelledError()
-        worker = self._worker = self._places.worker()
+        worker = self._places.worker()
         try:
+            if self._stop.is_requested():
+                raise concurrent.futures.CancelledError()
             seconds = None if self._end is None else max(self._end - time.monotonic(), 0)
-            return worker.run(self._pickle, seconds)
+            return worker.run(self._pickle, seconds, self._stop)
         except Ended:
             self._places.discard()  # code that it hit may have been half-way through something
             raise
         finally:
-            self._worker = self._pickle = None
+            self._pickle = None
             self._places.ended()
 
 
@@ -135,10 +131,10 @@ class InterpreterPoolExecutor(concurrent.futures.ThreadPoolExecutor):
     def submit(self, fn, /, *args, deadline=None, **kwargs):
         """As ever. After `deadline` seconds, waiting included, the task ends with a TimeoutError."""
         if os.getpid() != self._pid:
-            raise RuntimeError("this pool's interpreters are in the parent of this forked process: make a new pool")
+            raise RuntimeError(IN_FORKED_CHILD)
         end = None if deadline is None else time.monotonic() + deadline
         function = crossing.Copied(fn) if self._copies else fn
-        task = _Task(self._places, pickled_by_reference((function, args, kwargs), fn, **self._crossing), end)
+        task = _Task(self._places, crossing.pickle_of((function, args, kwargs), fn, **self._crossing), end)
         future = super().submit(task)
         future.__class__ = Future
         future._task = task
@@ -189,19 +185,4 @@ def _shown(results, iterables):
 
 def pickled(function, arguments, keywords, **how):
     """A call as it crosses; `how` is _crossing.Pickle's."""
-    return pickled_by_reference((function, arguments, keywords), function, **how)
-
-
-def pickled_by_reference(value, function=None, **how):
-    """Anything as it crosses; `function`, of it, may be from __main__."""
-    if getattr(function, "__module__", None) == "__main__":
-        return crossing.Pickle(value, crossing.cloudpickler(), **how)
-    try:
-        pickle = crossing.Pickle(value, **how)
-    except Exception:
-        if (by_value := crossing.cloudpickler()) is None:
-            raise
-        return crossing.Pickle(value, by_value, **how)
-    if re.search(b"__main__", pickle.data) and (by_value := crossing.cloudpickler()):
-        return crossing.Pickle(value, by_value, **how)
-    return pickle
+    return crossing.pickle_of((function, arguments, keywords), function, **how)

@@ -6,12 +6,13 @@ and never calls it: its pickles name what is here.
 
 import importlib
 import itertools
+import pickle
 import struct
 import sys
 import threading
 import traceback
 
-from _multipy_crossing import IN_WORKER, Pickle, Result, load
+from _multipy_crossing import IN_WORKER, Pickle, Result, load, pickle_of
 
 if IN_WORKER:
     import _multipy_host
@@ -82,15 +83,15 @@ def run(*parcel):
         del parcel
         result = function(*arguments, **keywords)
         if type(result) is Result:
-            return _packed(0, Pickle(result.value, **result.crossing))
-        return _packed(0, Pickle(result))
+            return _packed(pickle_of(result.value, **result.crossing))
+        return _packed(pickle_of(result))
     except _multipy_host.interrupted():
         raise
     except BaseException as error:
-        return _packed(1, _pickle_of_error(error))
+        return _packed_error(error)
 
 
-def _packed(raised, answer):
+def _packed(answer, raised=0, text=b""):
     described, kept = [], 0
     if answer.buffers:
         kept = next(_numbers)
@@ -99,17 +100,24 @@ def _packed(raised, answer):
         for view in views:
             described.append(struct.pack("=QQQ", *_multipy_host.buffer_facts(view)))
         _multipy_host.call_program(_keep, kept)
-    return raised, bytes(answer.data), b"".join(described), tuple(answer.tensors), kept
+    return raised, text + bytes(answer.data), b"".join(described), tuple(answer.tensors), kept
 
 
-def _pickle_of_error(error):
+def _packed_error(error):
+    """The traceback, and the exception: two pickles, since the other side may not be able to open the second."""
     text = '\n"""\n' + "".join(traceback.format_exception(type(error), error, error.__traceback__)) + '"""'
     error.__traceback__ = None
     try:
-        return Pickle((error, text))
-    except Exception as why:
-        said = f"{type(error).__module__}.{type(error).__qualname__}: {error} (which cannot be pickled: {why})"
-        return Pickle((RuntimeError(said), text))
+        answer = pickle_of(error)
+    except _multipy_host.interrupted():
+        raise
+    except BaseException as why:
+        answer = Pickle(RuntimeError(f"{_said(error)} (which cannot be pickled: {_said(why)})"))
+    return _packed(answer, 1, pickle.dumps(text))
+
+
+def _said(error):
+    return traceback.format_exception_only(type(error), error)[-1].strip()
 
 
 def register_joblib():
@@ -125,6 +133,7 @@ def register_joblib():
 
 _DIRECT, _PICKLED, _DIRECT_WITH_KEYWORDS = range(3)  # requests (python/extension/pool.cpp)
 _NESTED = {tuple, list, dict}
+_IMMUTABLE = {type(None), bool, int, float, str}
 _MOST_NESTED = 256
 
 
@@ -148,6 +157,11 @@ def _is_directly_nested(value):
         if kind not in _NESTED:
             if not _is_direct(each, kind):
                 return False
+            if kind in _IMMUTABLE:
+                continue
+            if id(each) in seen:
+                return False
+            seen.add(id(each))  # a tensor
             continue
         if id(each) in seen or len(values) + len(each) > _MOST_NESTED:
             return False
@@ -189,7 +203,7 @@ class Model:
         except _multipy_host.interrupted():
             raise
         except BaseException as error:
-            return _packed(1, _pickle_of_error(error))
+            return _packed_error(error)
 
     def __call__(self, request, *arguments):
         if self._model is None and (raised := self.make()):
@@ -208,11 +222,11 @@ class Model:
                     return (result,)
             elif _is_direct(result, kind):
                 return result
-            return _packed(0, Pickle(result))
+            return _packed(pickle_of(result))
         except _multipy_host.interrupted():
             raise
         except BaseException as error:
-            return _packed(1, _pickle_of_error(error))
+            return _packed_error(error)
 
 
 def _model_again(*parcel):

@@ -8,8 +8,10 @@ import sys
 import threading
 import weakref
 
-from multipy._executor import pickled_by_reference
-from multipy._workers import crossing, host_module, refuse_in_worker, sources
+from multipy._workers import IN_FORKED_CHILD, arguments, crossing, host_module, refuse_in_worker, search_path, sources
+
+
+_FOREVER = 1e9  # seconds; a clock's nanoseconds end somewhere
 
 
 class QueueFull(RuntimeError):
@@ -19,16 +21,16 @@ class QueueFull(RuntimeError):
 class CallFuture(concurrent.futures.Future):
     """The Future of a call that is under way from the beginning: cancel() interrupts it."""
 
-    _call = None
+    _stop = None
 
     def cancel(self):
         """True if the call has been told to end: its result is then a CancelledError, unless it ends with
         another one first."""
         if self.done():
             return self.cancelled()
-        call = self._call
-        if call is not None:
-            call.interrupt()
+        stop = self._stop
+        if stop is not None:
+            stop.request()
         return True
 
 
@@ -64,10 +66,7 @@ class Pool:
     ):
         refuse_in_worker()
         host = host_module()
-        if not isinstance(workers, int):
-            raise TypeError("workers must be an integer")
-        if workers < 1:
-            raise ValueError("workers must be >= 1")
+        _check_workers(workers)
         _check_maker(model)
         self._errors = host.TaskInterrupted, host.TaskTimedOut, host.LineFull
         self._deadline = deadline
@@ -75,19 +74,19 @@ class Pool:
         self._loading = threading.Lock()
         self._under_way = set()
         *modules, (inside, source) = sources()
-        source += f"\nprepare({list(sys.path)!r}, {crossing.main_of_program()!r})\n"
+        source += f"\nprepare({search_path()!r}, {crossing.main_of_program()!r})\n"
         self._pool = host.Pool(
             sys.prefix,
             [*modules, (inside, source)],
-            list(sys.argv),
+            arguments(),
             workers,
-            -1 if max_waiting is None else max_waiting,
-            replace_after_calls,
-            replace_after_seconds,
-            replace_after_bytes,
+            -1 if max_waiting is None else _count("max_waiting", max_waiting),
+            _count("replace_after_calls", replace_after_calls),
+            _seconds("replace_after_seconds", replace_after_seconds),
+            _count("replace_after_bytes", replace_after_bytes),
             slim_torch,
         )
-        self._end = weakref.finalize(self, _close, self._pool, self._under_way)
+        self._end = weakref.finalize(self, _close, self._pool, self._under_way, self._pid)
         try:
             self.reload(model, args=args)
         except BaseException:
@@ -96,13 +95,13 @@ class Pool:
 
     # ------------------------------------------------------- calls
 
-    def __call__(self, *args, deadline=None, **kwargs):
+    def __call__(self, /, *args, deadline=None, **kwargs):
         """The model's result. What it raises arrives as itself, with the traceback there as its cause."""
         seconds = self._deadline if deadline is None else deadline
         try:
             answer = self._pool.call(args, kwargs or None, seconds)
             if answer is NotImplemented:
-                answer = self._pool.call(pickled_by_reference((args, kwargs)), None, seconds)
+                answer = self._pool.call(crossing.pickle_of((args, kwargs)), None, seconds)
         except self._errors as error:
             raise self._said(error) from None
         except RuntimeError:
@@ -122,15 +121,15 @@ class Pool:
             _conclude(future, answer, error, self._said)
 
         try:
-            call = self._pool.start(args, kwargs or None, seconds, then)
-            if call is NotImplemented:
-                call = self._pool.start(pickled_by_reference((args, kwargs)), None, seconds, then)
+            stop = self._pool.start(args, kwargs or None, seconds, then)
+            if stop is NotImplemented:
+                stop = self._pool.start(crossing.pickle_of((args, kwargs)), None, seconds, then)
         except BaseException as error:
             self._under_way.discard(future)
             if isinstance(error, self._errors):
                 raise self._said(error) from None
             raise
-        future._call = call
+        future._stop = stop
         return future
 
     async def acall(self, /, *args, deadline=None, **kwargs):
@@ -175,19 +174,22 @@ class Pool:
         self._refuse_in_child()
         _check_maker(model)
         with self._loading:
-            raised = self._pool.load(pickled_by_reference((model, tuple(args)), model))
+            raised = self._pool.load(crossing.pickle_of((model, tuple(args)), model))
         if raised is not None:
             crossing.opened(raised)
 
     def resize(self, workers):
         """From now on there are so many interpreters. Those that leave end when their calls have."""
         self._refuse_in_child()
+        _check_workers(workers)
         self._pool.resize(workers)
 
     def replace(self, interpreter):
         """Starts a new interpreter in place of the one of this number (stats()), which ends when its calls
         have."""
-        self._refuse_in_child()
+        known = [each["interpreter"] for each in self.stats()["interpreters"]]
+        if interpreter not in known:
+            raise ValueError(f"expected the number of one of the pool's interpreters ({known}), found {interpreter!r}")
         self._pool.replace(interpreter)
 
     def stats(self):
@@ -227,7 +229,14 @@ class Pool:
 
     def _refuse_in_child(self):
         if os.getpid() != self._pid:
-            raise RuntimeError("this pool's interpreters are in the parent of this forked process: make a new pool")
+            raise RuntimeError(IN_FORKED_CHILD)
+
+
+def _check_workers(workers):
+    if not isinstance(workers, int):
+        raise TypeError("workers must be an integer")
+    if workers < 1:
+        raise ValueError("workers must be >= 1")
 
 
 def _check_maker(model):
@@ -239,7 +248,29 @@ def _check_maker(model):
         raise TypeError(f"expected 'module:function' or a callable as the model, found a {type(model).__name__}")
 
 
-def _close(pool, under_way):
+def _count(name, value):
+    """None is 0, which stands for no limit."""
+    if value is None:
+        return 0
+    if not isinstance(value, int):
+        raise TypeError(f"{name} must be an integer or None, found {value!r}")
+    if not 0 <= value < 2**63:
+        raise ValueError(f"{name} must be >= 0 and of 63 bits, found {value}")
+    return value
+
+
+def _seconds(name, value):
+    if value is None:
+        return 0.0
+    value = float(value)
+    if not value >= 0:
+        raise ValueError(f"{name} must be >= 0, found {value}")
+    return value if value < _FOREVER else 0.0
+
+
+def _close(pool, under_way, pid):
+    if os.getpid() != pid:  # in a forked child, whose calls nothing ends
+        return
     concurrent.futures.wait(list(under_way))
     pool.close()
 

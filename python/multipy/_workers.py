@@ -33,6 +33,25 @@ def sources():
     return [(f"_multipy_{name}", (_FOLDER / f"_{name}.py").read_text("utf-8")) for name in names]
 
 
+# What is in a script is of __mp_main__ in a worker that has run it, as with multiprocessing (which does the same).
+sys.modules.setdefault("__mp_main__", sys.modules["__main__"])
+
+IN_FORKED_CHILD = (
+    "this pool's interpreters are in the parent of this forked process, which can have none of its own: fork before the "
+    "first pool is made, or start processes by spawn or forkserver"
+)
+
+
+def search_path():
+    """sys.path as interpreters get it: the import system looks at nothing but its str."""
+    return [str.__str__(entry) for entry in sys.path if isinstance(entry, str)]
+
+
+def arguments():
+    """sys.argv, which a program may have changed or removed."""
+    return [str(word) for word in getattr(sys, "argv", ())]
+
+
 def refuse_in_worker():
     if crossing.IN_WORKER:
         raise RuntimeError("an interpreter of a pool has no pools of its own: make it outside of tasks")
@@ -93,21 +112,18 @@ class Worker:
 
     def __init__(self, slim_torch=True):
         self._host = host_module()
-        self._worker = self._host.Worker(sys.prefix, sources(), list(sys.argv), slim_torch)
-        self.run(crossing.Pickle((inside.prepare, (list(sys.path), crossing.main_of_program()), {})))
+        self._worker = self._host.Worker(sys.prefix, sources(), arguments(), slim_torch)
+        self.run(crossing.Pickle((inside.prepare, (search_path(), crossing.main_of_program()), {})))
 
-    def run(self, pickle, seconds=None):
-        """Its result. Raises what it has raised."""
+    def run(self, pickle, seconds=None, stop=None):
+        """Its result. Raises what it has raised. `stop`, of the host module, ends it."""
         try:
-            answer = self._worker.call(pickle, seconds)
+            answer = self._worker.call(pickle, seconds, stop)
         except self._host.TaskInterrupted as error:
             raise TaskCancelled(str(error)) from None
         except self._host.TaskTimedOut as error:
             raise TaskTimedOut(str(error)) from None
         return crossing.opened(answer)
-
-    def interrupt(self):
-        self._worker.interrupt()
 
     def close(self):
         self._worker.close()

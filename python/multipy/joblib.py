@@ -23,11 +23,10 @@ _executor = None  # kept for the next call: interpreters take a while to start
 def _executor_of(workers):
     global _executor
     with _lock:
-        if _executor is not None and not _executor.serves(workers):
-            _executor.shutdown_here()
-            _executor = None
-        if _executor is None:
+        if _executor is None or not _executor.is_open():
             _executor = _Executor(workers, initializer=inside.register_joblib)
+        # Threads, and with them interpreters, start when there is a task for one.
+        _executor._max_workers = max(_executor._max_workers, workers)
         return _executor
 
 
@@ -35,15 +34,8 @@ class _Executor(InterpreterPoolExecutor):
     # As joblib does with processes: small arrays are copied, large ones are there to be read.
     _crossing = {"copy_below": 1 << 20, "read_only": True}
 
-    def _is_the_parents(self):
-        return self._pid != os.getpid()
-
-    def serves(self, workers):
-        return not self._is_the_parents() and not self._shutdown and self._max_workers >= workers
-
-    def shutdown_here(self):
-        if not self._is_the_parents():
-            self.shutdown(wait=False)
+    def is_open(self):
+        return self._pid == os.getpid() and not self._shutdown
 
 
 class MultipyBackend(AutoBatchingMixin, ParallelBackendBase):

@@ -65,6 +65,7 @@ struct HostServices {
   void* (*load)(void* context, const char* path, std::string& error);
   void* (*open)(void* context, const char* name, int flags, const void* caller, std::string& error);
   /// Python code comes from this directory, too: libraries below it belong to the environment.
+  /// False: they do not, since it is one with the system's libraries, or there is no memory now.
   bool (*addCodeDirectory)(void* context, const char* directory);
   void* (*symbol)(void* context, void* handle, const char* name, const void* caller);
   const char* (*originalOf)(void* context, const char* copy);

@@ -66,12 +66,12 @@ constexpr const char* kFormat = "multipy copy 1";
 // --- is a copy what was written?
 
 const std::string& bootId() {
-  static const std::string id = [] {
+  static const auto& id = *new std::string([] {  // never destroyed, as LoadingProcess
     base::FileDescriptor file(::open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC));
     // Without one (no /proc), no stamp fits that was made by another process.
     return (file ? base::readAll(file.get(), 100) : std::nullopt)
         .value_or("process " + std::to_string(::getpid()) + "\n");
-  }();
+  }());
   return id;
 }
 

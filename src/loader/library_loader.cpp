@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/interpreter_id.h"
+#include "loader/copy_destructors.h"
 #include "loader/load_errors.h"
 #include "loader/loaded_objects.h"
 #include "loader/shared_pages.h"
@@ -246,6 +247,7 @@ void LibraryLoader::recordOpened(const Group& group, int flags) {
     if (!library->handle) library->handle = ::dlopen(library->copy->path().c_str(), flags);
     copies_.push_back(library->copy);
     if (!library->handle) continue;
+    CopyDestructors::add(slot_, library->handle);
     handles_.push_back(library->handle);
     privateHandles_.push_back(library->handle);
   }
@@ -394,13 +396,10 @@ void LibraryLoader::runDestructors() {
   for (; !privateHandles_.empty(); privateHandles_.pop_back()) {
     link_map* object = nullptr;
     if (::dlinfo(privateHandles_.back(), RTLD_DI_LINKMAP, &object) != 0) continue;
-    // ld.so looks here, too, when its time comes. The copy's .dynamic is writable.
+    ElfW(Dyn)* const size = sizeOfDestructors(*object);
     const ElfW(Dyn)* array = nullptr;
-    ElfW(Dyn)* size = nullptr;
-    for (ElfW(Dyn)* entry = object->l_ld; entry->d_tag != DT_NULL; ++entry) {
+    for (ElfW(Dyn)* entry = object->l_ld; entry->d_tag != DT_NULL; ++entry)
       if (entry->d_tag == DT_FINI_ARRAY) array = entry;
-      if (entry->d_tag == DT_FINI_ARRAYSZ) size = entry;
-    }
     if (!array || !size) continue;
     using Destructor = void (*)();
     const auto* destructors =
@@ -427,6 +426,7 @@ std::size_t LibraryLoader::closeAll() {
   while (!handles_.empty() && hasMemoryToClose()) {
     void* handle = handles_.back();
     handles_.pop_back();
+    CopyDestructors::remove(handle);
     ::dlclose(handle);
   }
   const std::size_t remaining = countMapped();

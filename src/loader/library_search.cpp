@@ -69,7 +69,7 @@ LibraryHandle libc() { return {::dlopen(LIBC_SO, RTLD_LAZY | RTLD_NOLOAD), ::dlc
 
 /// $LIB ("lib/x86_64-linux-gnu", "lib64"): glibc installed its libc there.
 const std::string& libToken() {
-  static const std::string token = [] {
+  static const auto& token = *new std::string([] {  // never destroyed, as LoadingProcess
     const LibraryHandle handle = libc();
     link_map* map = nullptr;
     if (!handle || ::dlinfo(handle.get(), RTLD_DI_LINKMAP, &map)) return std::string("lib");
@@ -78,7 +78,7 @@ const std::string& libToken() {
       directory = directory.lexically_relative("usr");
     }
     return directory.empty() ? std::string("lib") : directory.string();
-  }();
+  }());
   return token;
 }
 

@@ -6,6 +6,7 @@
 
 #include "multipy/runtime/Exception.h"
 #include "multipy/runtime/replicated_obj.h"
+#include "runtime/checked_options.h"
 #include "runtime/keyword_arguments.h"
 #include "runtime/replicated_state.h"
 
@@ -66,7 +67,7 @@ void ReplicatedObj::callThen(std::vector<at::IValue> args, Then then, const Call
   ReplicatedState& replicated = state();
   if (!then) throw InvalidArgument("cannot call a ReplicatedObj: `then` is an empty function");
   replicated.start(std::make_shared<ReplicatedCall>(state_, std::move(args), std::move(kwargs),
-                                                    options, std::move(then)));
+                                                    checked(options), std::move(then)));
 }
 
 std::future<at::IValue> ReplicatedObj::callAsync(std::vector<at::IValue> args,
@@ -114,6 +115,7 @@ struct AwaitedCall::State {
   std::stop_source stop;
   std::stop_callback<Forward> onStop;  // the caller's own token ends it, too
   std::coroutine_handle<> waiting;
+  bool begun = false;
   std::optional<CallOutcome> outcome;
   std::atomic<bool> over{false};  // resumed, or not to be resumed
 };
@@ -126,6 +128,11 @@ AwaitedCall::~AwaitedCall() {
 }
 
 void AwaitedCall::await_suspend(std::coroutine_handle<> waiting) {
+  if (!state_) throw InvalidArgument("cannot await this AwaitedCall: it has been moved from");
+  if (std::exchange(state_->begun, true))
+    throw InvalidArgument(
+        "cannot await this AwaitedCall again: a call begins once; make another one with "
+        "awaitCall()");
   // From the call on this object may be no more: the coroutine may have gone on and ended.
   const std::shared_ptr<State> state = state_;
   state->waiting = waiting;

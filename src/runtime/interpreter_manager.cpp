@@ -1,10 +1,13 @@
 #include "multipy/runtime/interpreter_manager.h"
 
+#include <string>
 #include <utility>
 
+#include "base/interpreter_id.h"
 #include "multipy/runtime/Exception.h"
 #include "multipy/runtime/environment.h"
 #include "process/fork_guard.h"
+#include "runtime/checked_options.h"
 #include "runtime/manager_state.h"
 #include "runtime/packages/package_source.h"
 #include "runtime/replicated_state.h"
@@ -21,9 +24,10 @@ InterpreterManagerOptions withEnvironment(std::shared_ptr<Environment> environme
 
 std::shared_ptr<ManagerState> startInterpreters(std::size_t n,
                                                 const InterpreterManagerOptions& options) {
-  if (n == 0)
-    throw InvalidArgument(
-        "InterpreterManager: the number of interpreters is 0, expected at least 1");
+  constexpr std::size_t kMost = InterpreterId::kMost - 1;  // one is the resident copy's
+  if (n == 0 || n > kMost)
+    throw InvalidArgument("InterpreterManager: the number of interpreters is " + std::to_string(n) +
+                          ", expected 1 to " + std::to_string(kMost));
   auto state = std::make_shared<ManagerState>(options, prepareRecipe(options), n);
   try {
     state->keeper.startFirst(n);
@@ -59,7 +63,7 @@ InterpreterManager::~InterpreterManager() { state_->shutDown(); }
 InterpreterSession InterpreterManager::acquireOne() { return SessionState::onAny(state_); }
 
 InterpreterSession InterpreterManager::acquireOne(const CallOptions& options) {
-  return SessionState::onAny(state_, nullptr, &options);
+  return SessionState::onAny(state_, nullptr, &checked(options));
 }
 
 at::ArrayRef<Interpreter> InterpreterManager::allInstances() const noexcept {

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "runtime/checked_options.h"
 #include "runtime/interpreter/failure.h"
 #include "runtime/interpreter/gil.h"
 #include "runtime/object_state.h"
@@ -17,7 +18,7 @@ Package::Package(std::shared_ptr<PackageSource> source,
 InterpreterSession Package::acquireSession() const { return acquireSession(nullptr); }
 
 InterpreterSession Package::acquireSession(const CallOptions& options) const {
-  return acquireSession(&options);
+  return acquireSession(&checked(options));
 }
 
 InterpreterSession Package::acquireSession(const CallOptions* options) const {

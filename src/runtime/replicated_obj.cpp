@@ -2,6 +2,7 @@
 
 #include "multipy/runtime/Exception.h"
 #include "multipy/runtime/interpreter.h"
+#include "runtime/checked_options.h"
 #include "runtime/interpreter/failure.h"
 #include "runtime/interpreter/gil.h"
 #include "runtime/keyword_arguments.h"
@@ -34,7 +35,8 @@ InterpreterSession ReplicatedObj::acquireSession(const Interpreter* onThisInterp
 InterpreterSession ReplicatedObj::acquireSession(const CallOptions& options) const {
   const ReplicatedState& replicated = state();
   const auto version = replicated.version();
-  InterpreterSession session = SessionState::onAny(replicated.manager, version->package, &options);
+  InterpreterSession session =
+      SessionState::onAny(replicated.manager, version->package, &checked(options));
   session.self = ReplicatedState::objIn(*version, SessionState::of(&session, kBring), kBring);
   return session;
 }
@@ -42,7 +44,7 @@ InterpreterSession ReplicatedObj::acquireSession(const CallOptions& options) con
 at::IValue ReplicatedObj::call(at::ArrayRef<at::IValue> args, const CallOptions& options,
                                const std::unordered_map<std::string, at::IValue>& kwargs) const {
   const KeywordArguments named(kwargs);
-  return state().call(nullptr, args, named.data(), named.size(), &options);
+  return state().call(nullptr, args, named.data(), named.size(), &checked(options));
 }
 
 at::IValue ReplicatedObj::operator()(at::ArrayRef<at::IValue> args) const {

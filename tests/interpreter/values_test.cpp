@@ -185,6 +185,22 @@ TEST_F(ValuesTest, WhatHasNoFormIsAnErrorThatNamesTheType) {
   EXPECT_NE(call("same", {int64_t{1}}).toInt(), 0) << "the session is still usable";
 }
 
+TEST_F(ValuesTest, ValuesOfCppThatContainThemselvesAreRefused) {
+  c10::impl::GenericList circle(c10::AnyType::get());
+  circle.push_back(circle);
+  c10::IValue deep = 1;
+  for (int i = 0; i < 20'000; ++i) deep = c10::ivalue::Tuple::create({deep});
+  for (const c10::IValue& value : {c10::IValue(circle), deep}) {
+    try {
+      call("same", {value});
+      FAIL() << "expected an error";
+    } catch (const PythonException& error) {
+      EXPECT_EQ(error.type(), "RecursionError");
+    }
+  }
+  circle.clear();
+}
+
 TEST_F(ValuesTest, PythonErrorsWhileConverting) {
   try {
     call("contains_itself");
@@ -254,6 +270,8 @@ TEST_F(ValuesTest, NumpyScalarsAndArrays) {
   EXPECT_EQ(session.global("numpy", "float32")({0.5}).toIValue().toDouble(), 0.5);
   EXPECT_TRUE(session.global("numpy", "bool_")({true}).toIValue().toBool());
   EXPECT_THROW(session.global("numpy", "zeros")({3}).toIValue(), ConversionError);
+  EXPECT_THROW(session.global("numpy", "longdouble")({0.5}).toIValue(), ConversionError);
+  EXPECT_THROW(session.global("numpy", "clongdouble")({0.5}).toIValue(), ConversionError);
 }
 
 TEST_F(ValuesTest, FuturesInBothDirections) {

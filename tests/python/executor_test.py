@@ -1,11 +1,13 @@
 """multipy.InterpreterPoolExecutor, as an ordinary Python program uses it."""
 
+import array
 import asyncio
 import concurrent.futures
 import functools
 import gc
 import math
 import os
+import pickle
 import subprocess
 import sys
 import tempfile
@@ -37,6 +39,28 @@ def kind_of(module):
     import torch
 
     return type(sys.modules[module]).__name__
+
+
+class TwoArguments(Exception):
+    def __init__(self, first, second):
+        super().__init__(first)
+
+
+class NoException(Exception):
+    def __reduce__(self):
+        return int, ()
+
+
+class NoText(Exception):
+    def __str__(self):
+        raise ValueError("there is none")
+
+    def __reduce__(self):
+        raise self
+
+
+def raise_it(kind, *arguments):
+    raise kind(*arguments)
 
 
 class Tasks(unittest.TestCase):
@@ -113,6 +137,14 @@ class Exceptions(unittest.TestCase):
             result(module.f)
 
 
+    def test_the_traceback_of_what_cannot_be_unpickled_here_is_told(self):
+        for kind, *arguments in (TwoArguments, 1, 2), (NoException,), (NoText,):
+            with self.assertRaises(RuntimeError) as raised:
+                result(raise_it, kind, *arguments)
+            self.assertIn("in raise_it", str(raised.exception.__cause__))
+            self.assertIn(kind.__name__, str(raised.exception.__cause__))
+
+
 class Buffers(unittest.TestCase):
     def test_an_array_is_seen_where_it_is(self):
         array = np.zeros(10000)
@@ -180,6 +212,15 @@ class Buffers(unittest.TestCase):
         self.assertEqual(result(bytes.fromhex, "616263"), b"abc")
 
 
+    def test_views_of_memory_keep_their_format_and_shape(self):
+        for view in (memoryview(array.array("d", [1, 2])), memoryview(np.arange(6).reshape(2, 3)), memoryview(b"ab")):
+            back = result(lambda x: x, view)
+            self.assertEqual((back.format, back.shape, back.tolist()), (view.format, view.shape, view.tolist()))
+        for view in memoryview(b"abcd")[::2], memoryview(np.zeros(2, ">f8")):
+            with self.assertRaisesRegex(pickle.PicklingError, "memoryview"):
+                result(len, view)
+
+
 class Torch(unittest.TestCase):
     def test_a_tensor_crosses_by_reference(self):
         import torch
@@ -239,6 +280,22 @@ class Limits(unittest.TestCase):
         with self.assertRaises(concurrent.futures.CancelledError):
             future.result(60)
         self.assertEqual(result(abs, -1), 1)
+
+    def test_a_task_is_cancelled_whenever_it_is_asked_for(self):
+        for delay in 0, 0.01, 0.03, 0.1:  # the interpreter starts, the task begins
+            with multipy.InterpreterPoolExecutor(1) as other:
+                future = other.submit(time.sleep, 60)
+                time.sleep(delay)
+                self.assertTrue(future.cancel(running=True))
+                with self.assertRaises(concurrent.futures.CancelledError):
+                    future.result(30)
+        for _ in range(20):
+            future = pool.submit(time.sleep, 60)
+            while not future.running():
+                pass
+            self.assertTrue(future.cancel(running=True))
+            with self.assertRaises(concurrent.futures.CancelledError):
+                future.result(30)
 
     def test_a_deadline_ends_a_task(self):
         with self.assertRaises(TimeoutError):
@@ -379,31 +436,91 @@ class Processes(unittest.TestCase):
         self.run_with_main("import sys; sys.modules.update({'cloudpickle': None, 'joblib': None})")
 
     def run_with_main(self, first):
+        self.run_script(
+            """
+            import multipy
+
+            def double(x):
+                return 2 * x
+
+            class Number:
+                value = 5
+
+            if __name__ == "__main__":
+                %s
+                with multipy.InterpreterPoolExecutor(2) as pool:
+                    assert list(pool.map(double, range(4))) == [0, 2, 4, 6]
+                    assert pool.submit(getattr, Number(), "value").result() == 5
+            """
+            % first
+        )
+
+    def run_script(self, text, *arguments):
         path = os.path.join(os.environ.get("TMPDIR", "/tmp"), f"multipy-main-{os.getpid()}.py")
         with open(path, "w") as file:
-            file.write(
-                textwrap.dedent(
-                    """
-                    import multipy
-
-                    def double(x):
-                        return 2 * x
-
-                    class Number:
-                        value = 5
-
-                    if __name__ == "__main__":
-                        %s
-                        with multipy.InterpreterPoolExecutor(2) as pool:
-                            assert list(pool.map(double, range(4))) == [0, 2, 4, 6]
-                            assert pool.submit(getattr, Number(), "value").result() == 5
-                    """
-                )
-                % first
-            )
-        self.addCleanup(os.remove, path)
-        done = subprocess.run([sys.executable, "-B", path], capture_output=True, text=True, timeout=300)
+            file.write(textwrap.dedent(text))
+        self.addCleanup(lambda: os.path.exists(path) and os.remove(path))
+        done = subprocess.run([sys.executable, "-B", path, *arguments], capture_output=True, text=True, timeout=300)
         self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_arguments_and_paths_of_any_kind(self):
+        program = """
+            import os, pathlib, sys
+            sys.path += [pathlib.Path("/no/such"), None]
+            import multipy
+
+            def make():
+                return lambda: sys.argv[1:]
+
+            if __name__ == "__main__":
+                given = [os.fsdecode(b"caf\\xe9")]
+                assert sys.argv[1:] == given, sys.argv
+                with multipy.InterpreterPoolExecutor(1) as pool, multipy.Pool(1, make) as model:
+                    assert pool.submit(eval, "__import__('sys').argv[1:]").result() == given == model()
+                sys.argv = ["x", 3]
+                with multipy.InterpreterPoolExecutor(1) as pool:
+                    assert pool.submit(eval, "__import__('sys').argv").result() == ["x", "3"]
+                del sys.argv
+                with multipy.InterpreterPoolExecutor(1) as pool:
+                    assert pool.submit(eval, "__import__('sys').argv").result() == [""]
+            """
+        self.run_script(program, b"caf\xe9")
+
+    def test_what_is_defined_in_the_main_module_comes_back(self):
+        program = """
+            import collections, dataclasses, enum, sys
+            if "plain" in sys.argv:
+                sys.modules.update({"cloudpickle": None, "joblib": None})
+            import multipy
+
+            @dataclasses.dataclass
+            class Point:
+                x: int
+            class Color(enum.Enum):
+                RED = 1
+            Pair = collections.namedtuple("Pair", "a b")
+            class Refused(Exception):
+                pass
+
+            def make(name):
+                if name == "raise":
+                    raise Refused("no")
+                return {"point": Point(3), "color": Color.RED, "pair": Pair(1, 2)}[name]
+
+            def maker():
+                return make
+
+            if __name__ == "__main__":
+                with multipy.InterpreterPoolExecutor(1) as pool, multipy.Pool(1, maker) as model:
+                    for call in (lambda name: pool.submit(make, name).result()), model:
+                        assert call("point") == Point(3) and call("color") is Color.RED and call("pair") == Pair(1, 2)
+                        try:
+                            call("raise")
+                        except Refused as error:
+                            assert str(error) == "no"
+            """
+        self.run_script(program)
+        self.run_script(program, "plain")
 
     def test_a_torch_that_it_was_not_built_for_is_refused_before_it_is_loaded(self):
         with tempfile.TemporaryDirectory() as place:

@@ -37,6 +37,9 @@ def echo():
         return (arguments, keywords) if keywords or len(arguments) != 1 else arguments[0]
     return call
 
+def are_one():
+    return lambda first, second: first is second
+
 def divide():
     return lambda a, b: a / b
 
@@ -109,7 +112,7 @@ class Calls(OnePool):
         pool = self.model("echo")
         tensor = torch.zeros(3)
         values = [(), (1, (2.5, None)), [], [True, "a", [tensor]], {}, {"z": tensor, "a": [1, {"b": ()}]}, [1, 2], ["a"]]
-        with unittest.mock.patch("multipy._pool.pickled_by_reference", side_effect=AssertionError):
+        with unittest.mock.patch("multipy._pool.crossing.pickle_of", side_effect=AssertionError):
             for value in values:
                 self.assertEqual(repr(pool(value)), repr(value))
                 self.assertEqual(repr(pool.submit(value).result()), repr(value))
@@ -117,6 +120,12 @@ class Calls(OnePool):
         self.assertEqual(list(pool({"b": 1, "a": 2})), ["b", "a"])
 
     def test_what_a_copy_would_tell_is_pickled(self):
+        pool = self.model("echo")
+        tensor = torch.zeros(2)
+        for first, second in (pool(tensor, tensor)[0], pool([tensor, tensor])):
+            self.assertIs(first, second)
+        self.assertTrue(self.model("are_one")(tensor, tensor))
+        self.assertTrue(self.model("are_one")(tensor, second=tensor))
         pool = self.model("echo")
         inner, circle, many = [1], [], [[i] for i in range(300)]
         circle.append(circle)
@@ -325,6 +334,25 @@ class WrongUse(unittest.TestCase):
         with self.assertRaises(LookupError):
             multipy.Pool(1, "pool_models:broken")
 
+    def test_of_limits(self):
+        for name, value in ("max_waiting", -1), ("replace_after_calls", -1), ("replace_after_bytes", 2**64):
+            with self.assertRaisesRegex(ValueError, name):
+                multipy.Pool(1, "pool_models:echo", **{name: value})
+        for value in -1, float("nan"):
+            with self.assertRaisesRegex(ValueError, "replace_after_seconds"):
+                multipy.Pool(1, "pool_models:echo", replace_after_seconds=value)
+        with multipy.Pool(1, "pool_models:echo", replace_after_seconds=float("inf"), replace_after_calls=None) as pool:
+            before = pool.stats()["interpreters"]
+            time.sleep(0.5)
+            self.assertEqual([each["interpreter"] for each in pool.stats()["interpreters"]], [each["interpreter"] for each in before])
+            self.assertEqual(pool(self=1), ((), {"self": 1}))
+            for wrong in 2**32, -1, "a":
+                with self.assertRaisesRegex(ValueError, "expected the number of one of the pool's"):
+                    pool.replace(wrong)
+            for wrong in 0, -1:
+                with self.assertRaisesRegex(ValueError, "workers must be >= 1"):
+                    pool.resize(wrong)
+
     def test_after_its_end(self):
         pool = multipy.Pool(1, "pool_models:echo")
         pool.close()
@@ -466,7 +494,22 @@ class Programs(unittest.TestCase):
             """
         )
 
-    def test_a_forked_child_is_refused_and_makes_its_own(self):
+    def test_a_forked_child_ends_while_calls_are_under_way(self):
+        self.run_program(
+            """
+            import os, sys
+            import multipy
+            pool = multipy.Pool(1, "pool_models:wait")
+            call = pool.submit(60)
+            child = os.fork()
+            if child == 0:
+                sys.exit(3)
+            assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 3
+            call.cancel()
+            """
+        )
+
+    def test_a_forked_child_is_refused(self):
         out = self.run_program(
             """
             import os

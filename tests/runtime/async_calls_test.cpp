@@ -325,6 +325,28 @@ TEST_F(AsyncCalls, ACoroutineGoesOnWithTheResultOrTheError) {
   EXPECT_EQ(error, "ValueError");
 }
 
+TEST_F(AsyncCalls, ACallIsAwaitedOnceAndNotAfterAMove) {
+  const ReplicatedObj add = function("add");
+  int refused = 0;
+  const auto run = [&]() -> Coroutine {
+    AwaitedCall call = add.awaitCall({1}, {}, {{"b", 2}});
+    co_await call;
+    AwaitedCall other = add.awaitCall({1}, {}, {{"b", 2}});
+    AwaitedCall moved = std::move(other);
+    for (AwaitedCall* each : {&call, &other}) {
+      try {
+        co_await *each;
+      } catch (const InvalidArgument&) {
+        ++refused;
+      }
+    }
+    co_await moved;
+  };
+  Coroutine coroutine = run();
+  coroutine.wait();
+  EXPECT_EQ(refused, 2);
+}
+
 TEST_F(AsyncCalls, ACoroutineThatIsDestroyedCancelsItsCall) {
   const ReplicatedObj note = function("note"), noted = function("noted"), sleep = function("sleep");
   auto waiting = closeGate();

@@ -194,6 +194,17 @@ TEST_F(CallOptionsTest, ADeadlineThatHasPassedOrAStopThatWasRequestedCallsNothin
   EXPECT_EQ(noted({}).toStringRef(), "");
 }
 
+TEST_F(CallOptionsTest, APriorityThatIsNoneIsRefused) {
+  const ReplicatedObj note = function("note");
+  for (const int value : {3, -1, 77}) {
+    CallOptions options;
+    options.priority = static_cast<CallPriority>(value);
+    EXPECT_THROW(static_cast<void>(note.call({"x"}, options)), InvalidArgument);
+    EXPECT_THROW(static_cast<void>(note.callAsync({"x"}, options)), InvalidArgument);
+    EXPECT_THROW(note.acquireSession(options), InvalidArgument);
+  }
+}
+
 TEST_F(CallOptionsTest, AStopEndsAWaitAtOnce) {
   const ReplicatedObj add = function("add");
   Busy busy(*this);

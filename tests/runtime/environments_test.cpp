@@ -111,7 +111,9 @@ TEST_F(Environments, ExtraInterpreterBesideTheManagersPool) {
 }
 
 TEST_F(Environments, BadOnes) {
-  expectError<InvalidArgument>([] { InterpreterManager manager(0); }, {"is 0", "at least 1"});
+  expectError<InvalidArgument>([] { InterpreterManager manager(0); }, {"is 0", "1 to 255"});
+  expectError<InvalidArgument>([] { InterpreterManager manager(256); }, {"is 256", "1 to 255"});
+  expectError<InvalidArgument>([] { InterpreterManager manager(SIZE_MAX); }, {"1 to 255"});
   expectError<InvalidArgument>([] { InterpreterManager manager(1, nullptr); }, {"null pointer"});
   expectError<EnvironmentError>(
       [] { InterpreterManager manager(1, std::make_shared<PathEnvironment>("/no/such/path")); },

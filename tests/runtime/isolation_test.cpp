@@ -158,7 +158,7 @@ TEST_F(IsolationTest, OfWhatHasBeenLoaded) {
 
 // As programs do that bring packages of their own: `pip install --target`, a layer, a zip unpacked.
 TEST_F(IsolationTest, WhatAProgramAddsToSysPathIsOfTheEnvironment) {
-  for (const char* name : {"import", "ctypes", "neither"}) {
+  for (const char* name : {"import", "ctypes", "dotted", "relative", "neither"}) {
     fs::create_directory(directory / name);
     fs::copy(kModules / "../elsewhere/libgone.so", directory / name / "libgone.so");
   }
@@ -177,15 +177,20 @@ TEST_F(IsolationTest, WhatAProgramAddsToSysPathIsOfTheEnvironment) {
     return std::string("not loaded");
   };
   run(R"(
-import ctypes, sys
-sys.path += [None, folder + "/import", folder + "/ctypes/", "/"]
+import ctypes, os, sys
+sys.path += [None, folder + "/import", folder + "/ctypes/", folder + "/ctypes/../dotted", "/"]
+sys.path.append(os.path.relpath(folder + "/relative"))
 ctypes.CDLL(folder + "/ctypes/libgone.so")
+ctypes.CDLL(folder + "/dotted/libgone.so")
+ctypes.CDLL(folder + "/relative/libgone.so")
 import good_module
 ctypes.CDLL(folder + "/import/libgone.so")
 ctypes.CDLL(folder + "/neither/libgone.so")  # below "/", where the system's libraries lie, too
 )");
   EXPECT_EQ(reasonOf("ctypes/libgone.so"), "lives in the Python environment");
   EXPECT_EQ(reasonOf("import/libgone.so"), "lives in the Python environment");
+  EXPECT_EQ(reasonOf("dotted/libgone.so"), "lives in the Python environment");
+  EXPECT_EQ(reasonOf("relative/libgone.so"), "lives in the Python environment");
   EXPECT_EQ(reasonOf("neither/libgone.so"), "lives outside the Python environment");
 }
 

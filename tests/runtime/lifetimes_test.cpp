@@ -6,6 +6,8 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -317,6 +319,50 @@ TEST(Lifetimes, AForkedChildIsRefusedAndCanLeave) {
   EXPECT_TRUE(WIFEXITED(status));
   EXPECT_EQ(WEXITSTATUS(status), 0);
   EXPECT_EQ(one.toIValue().toInt(), 1);
+}
+
+// OpenBLAS joins its threads in a destructor; the child has none of them.
+TEST(Lifetimes, AForkedChildEndsByExitAfterLibrariesWithThreads) {
+  InterpreterManager manager(2);
+  for (const Interpreter& interpreter : manager.allInstances())
+    interpreter.acquireSession().global("numpy", "ones")({300}).attr("sum")({});
+  std::fflush(nullptr);
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    ::alarm(30);
+    std::exit(7);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 7);
+  EXPECT_EQ(manager.acquireOne().global("builtins", "abs")({-2}).toIValue().toInt(), 2);
+}
+
+TEST(Lifetimes, ThreadLocalDestructorsMayUseInterpreters) {
+  struct Last {
+    ReplicatedObj object;
+    std::atomic<std::int64_t>* result = nullptr;
+    ~Last() {
+      if (result) *result = object({-5}).toInt();
+    }
+  };
+  InterpreterManager manager(2);
+  ReplicatedObj absolute = [&] {
+    auto session = manager.acquireOne();
+    return manager.createMovable(session.global("builtins", "abs"), &session);
+  }();
+  for (int i = 0; i < 20; ++i) {
+    std::atomic<std::int64_t> result = 0;
+    std::thread([&] {
+      thread_local Last last;  // made before what this thread has of interpreters
+      EXPECT_EQ(absolute({-3}).toInt(), 3);
+      last.object = absolute;
+      last.result = &result;
+    }).join();
+    EXPECT_EQ(result, 5);
+  }
 }
 
 // Destroyed after main has returned and this thread's own state has gone.

@@ -37,7 +37,8 @@ class [[nodiscard]] AwaitedCall {
   ~AwaitedCall();
 
   bool await_ready() const noexcept { return false; }  // it begins when it is awaited
-  /// Throws what ReplicatedObj::callThen() throws at once.
+  /// Throws what ReplicatedObj::callThen() throws at once; InvalidArgument for one that has been
+  /// moved from, or awaited before.
   void await_suspend(std::coroutine_handle<> waiting);
   at::IValue await_resume();  // what the call returned; throws what it threw
 

@@ -19,12 +19,13 @@ namespace fs = std::filesystem;
 
 // The directory of the C library: what holds it holds the system's libraries.
 const fs::path& systemLibraries() {
-  static const fs::path directory = [] {
+  // Never destroyed: interpreters may load libraries while the process ends.
+  static const auto& directory = *new fs::path([] {
     Dl_info info{};
     std::error_code failed;
     const bool found = ::dladdr(reinterpret_cast<const void*>(&std::getenv), &info) != 0;
     return found ? fs::canonical(info.dli_fname, failed).parent_path() : fs::path("/usr/lib");
-  }();
+  }());
   return directory;
 }
 

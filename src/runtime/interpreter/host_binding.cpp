@@ -1,6 +1,7 @@
 #include "runtime/interpreter/host_binding.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -20,6 +21,7 @@
 #include "base/fork_mutex.h"
 #include "base/interpreter_id.h"
 #include "base/mutex.h"
+#include "loader/copy_destructors.h"
 #include "loader/loading_process.h"
 #include "multipy/runtime/Exception.h"
 #include "process/code_cache.h"
@@ -86,11 +88,11 @@ void* open(void* context, const char* name, int flags, const void* caller, std::
 
 bool addCodeDirectory(void* context, const char* directory) noexcept {
   try {
-    for (const auto& each : withoutSystemDirectories({directory}))
-      binding(context).space().addRoot(each);
-    return true;
+    const auto directories = withoutSystemDirectories({directory});
+    for (const auto& each : directories) binding(context).space().addRoot(each);
+    return !directories.empty();
   } catch (const std::exception&) {
-    return false;  // there is no memory now
+    return false;
   }
 }
 
@@ -257,6 +259,12 @@ c10::intrusive_ptr<c10::ivalue::Future> linkFuture(
   return bridge::linkFuture(original, owner, binding(context).slot(), transfer);
 }
 
+void skipDestructorsInForkedChildren() {
+  [[maybe_unused]] static const int done = ::pthread_atfork(nullptr, nullptr, [] {
+    loader::CopyDestructors::skipInChild(process::Ownership::instance().current());
+  });
+}
+
 }  // namespace
 
 HostBinding::HostBinding(loader::PrivateSpace& space, std::shared_ptr<const ModuleSources> sources,
@@ -266,6 +274,7 @@ HostBinding::HostBinding(loader::PrivateSpace& space, std::shared_ptr<const Modu
       output_(space.slot(), std::move(output)),
       onBroken_(std::move(onBroken)),
       services_{} {
+  skipDestructorsInForkedChildren();
   services_.context = this;
   services_.slot = space.slot();
   services_.load = load;

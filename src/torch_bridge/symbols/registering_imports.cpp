@@ -60,7 +60,7 @@ bool isTorchsCFunction(const std::string& name) {
 }  // namespace
 
 bool soundsLikeRegistering(const std::string& qualified) {
-  static const std::regex words(
+  static const auto& words = *new std::regex(  // never destroyed: it is asked at exit, too
       ".*[rR]egister.*"
       "|((uns|S|Uns|s)et|install|enable|disable|override|change)([A-Z_0-9].*)?"
       "|add.*(Callback|Handler|Hook|Observer|Unwinder).*"
