@@ -7,9 +7,9 @@
 //           libcudart*, libnv*, libcu* of the nvidia packages; libgomp/libomp/
 //           libiomp5 (static TLS and pthread keys run out: one OpenMP runtime)
 //   private everything else that lives in the environment (site-packages,
-//           dist-packages, lib-dynload, *.libs, directories on sys.path), and anything anywhere that
-//           uses the CPython C API or needs something that does, and a few
-//           that the GIL alone guards (libshm, readline, curses)
+//           dist-packages, lib-dynload, *.libs, directories on sys.path), and anything anywhere
+//           that uses the CPython C API or needs something that does, and a few that the GIL alone
+//           guards (libshm, readline, curses)
 //
 // Threads: immutable once built; const members from any thread.
 #pragma once
