@@ -11,6 +11,7 @@
 #include <dlfcn.h>
 #include <link.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -110,9 +111,13 @@ std::string directoryOnPath(const std::string& file, const std::string& real) {
 void tellDirectory(const std::string& file) {
   // Never destroyed: libraries are loaded until the interpreter has ended.
   static auto& told = *new std::vector<std::string>;
+  const auto isKnown = [](const std::string& path) {
+    return std::any_of(told.begin(), told.end(),
+                       [&](const std::string& directory) { return isBelow(path, directory); });
+  };
+  if (isKnown(file)) return;
   const std::string real = realPath(file);
-  for (const std::string& directory : told)
-    if (isBelow(file, directory) || isBelow(real, directory)) return;
+  if (isKnown(real)) return;
   std::string directory = directoryOnPath(file, real);
   if (directory.empty()) return;
   const auto* host = multipy::host();

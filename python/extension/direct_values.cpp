@@ -119,26 +119,26 @@ PyObject* stringObject(const std::string& text) {
   return PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "strict");
 }
 
+/// Puts `elements` into a new tuple or list, by PyTuple_SetItem or PyList_SetItem.
+template <class Elements>
+PyObject* filled(PyObject* made, const Elements& elements,
+                 int (*set)(PyObject*, Py_ssize_t, PyObject*)) {
+  auto sequence = Reference::take(made);
+  for (std::size_t i = 0; sequence && i < elements.size(); ++i) {
+    PyObject* const item = objectOfDirect(elements[i]);
+    if (!item || set(sequence.get(), static_cast<Py_ssize_t>(i), item) != 0) return nullptr;
+  }
+  return sequence.release();
+}
+
 PyObject* tupleObject(const at::IValue& value) {
   const auto& elements = value.toTupleRef().elements();
-  auto tuple = Reference::take(PyTuple_New(static_cast<Py_ssize_t>(elements.size())));
-  for (std::size_t i = 0; tuple && i < elements.size(); ++i) {
-    PyObject* const item = objectOfDirect(elements[i]);
-    if (!item) return nullptr;
-    PyTuple_SET_ITEM(tuple.get(), static_cast<Py_ssize_t>(i), item);
-  }
-  return tuple.release();
+  return filled(PyTuple_New(static_cast<Py_ssize_t>(elements.size())), elements, PyTuple_SetItem);
 }
 
 PyObject* listObject(const at::IValue& value) {
   const auto elements = value.toListRef();
-  auto list = Reference::take(PyList_New(static_cast<Py_ssize_t>(elements.size())));
-  for (std::size_t i = 0; list && i < elements.size(); ++i) {
-    PyObject* const item = objectOfDirect(elements[i]);
-    if (!item) return nullptr;
-    PyList_SET_ITEM(list.get(), static_cast<Py_ssize_t>(i), item);
-  }
-  return list.release();
+  return filled(PyList_New(static_cast<Py_ssize_t>(elements.size())), elements, PyList_SetItem);
 }
 
 PyObject* dictObject(const at::IValue& value) {

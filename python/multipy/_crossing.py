@@ -109,14 +109,14 @@ def pickle_of(value, function=None, **how):
     if getattr(function, "__module__", None) == "__main__":
         return Pickle(value, cloudpickler(), **how)
     try:
-        pickle = Pickle(value, **how)
+        plain = Pickle(value, **how)
     except Exception:
         if (by_value := cloudpickler()) is None:
             raise
         return Pickle(value, by_value, **how)
-    if re.search(b"__main__", pickle.data) and (by_value := cloudpickler()):
+    if re.search(b"__main__", plain.data) and (by_value := cloudpickler()):
         return Pickle(value, by_value, **how)
-    return pickle
+    return plain
 
 
 def tensor_beside(number):
@@ -155,9 +155,15 @@ def _error_of(data, buffers, tensors):
         if not isinstance(error, BaseException):
             raise TypeError(f"its pickle gives {type(error).__name__!r}, which is no exception")
     except Exception as why:
-        said = traceback.format_exception_only(type(why), why)[-1].strip()
-        error = RuntimeError(f"what a task has raised cannot be unpickled here ({said}): it is the last line of the cause")
+        error = RuntimeError(
+            f"what a task has raised cannot be unpickled here ({said(why)}): it is the last line of the cause"
+        )
     return with_cause(error, text)
+
+
+def said(error):
+    """Its type and text, as at the end of a traceback."""
+    return traceback.format_exception_only(type(error), error)[-1].strip()
 
 
 class Copied:

@@ -3,7 +3,6 @@
 import concurrent.futures
 import itertools
 import os
-import re
 import threading
 import time
 

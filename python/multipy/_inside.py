@@ -12,7 +12,7 @@ import sys
 import threading
 import traceback
 
-from _multipy_crossing import IN_WORKER, Pickle, Result, load, pickle_of
+from _multipy_crossing import IN_WORKER, Pickle, Result, load, pickle_of, said
 
 if IN_WORKER:
     import _multipy_host
@@ -112,12 +112,8 @@ def _packed_error(error):
     except _multipy_host.interrupted():
         raise
     except BaseException as why:
-        answer = Pickle(RuntimeError(f"{_said(error)} (which cannot be pickled: {_said(why)})"))
+        answer = Pickle(RuntimeError(f"{said(error)} (which cannot be pickled: {said(why)})"))
     return _packed(answer, 1, pickle.dumps(text))
-
-
-def _said(error):
-    return traceback.format_exception_only(type(error), error)[-1].strip()
 
 
 def register_joblib():

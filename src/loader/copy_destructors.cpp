@@ -42,14 +42,15 @@ Entry* freeEntry() noexcept {
 
 ElfW(Dyn) * sizeIn(void* handle) noexcept {
   link_map* object = nullptr;
-  return ::dlinfo(handle, RTLD_DI_LINKMAP, &object) == 0 ? sizeOfDestructors(*object) : nullptr;
+  return ::dlinfo(handle, RTLD_DI_LINKMAP, &object) == 0 ? dynamicEntry(*object, DT_FINI_ARRAYSZ)
+                                                         : nullptr;
 }
 
 }  // namespace
 
-ElfW(Dyn) * sizeOfDestructors(const link_map& object) noexcept {
+ElfW(Dyn) * dynamicEntry(const link_map& object, ElfW(Sxword) tag) noexcept {
   for (ElfW(Dyn)* entry = object.l_ld; entry->d_tag != DT_NULL; ++entry)
-    if (entry->d_tag == DT_FINI_ARRAYSZ) return entry;
+    if (entry->d_tag == tag) return entry;
   return nullptr;
 }
 

@@ -26,8 +26,8 @@ class CopyDestructors {
   static void skipInChild(InterpreterId forked) noexcept;
 };
 
-/// The entry of an object's dynamic section that says how large its DT_FINI_ARRAY is; null if it
-/// has none. (Writable: ld.so looks there when it runs it.)
-ElfW(Dyn) * sizeOfDestructors(const link_map& object) noexcept;
+/// The entry of an object's dynamic section with this tag; null if it has none. (Writable: ld.so
+/// looks at DT_FINI_ARRAYSZ when it runs the destructors.)
+ElfW(Dyn) * dynamicEntry(const link_map& object, ElfW(Sxword) tag) noexcept;
 
 }  // namespace multipy::loader

@@ -269,11 +269,17 @@ void LibraryLoader::openInherited(const Library& library, std::set<const Library
     if (!seen.insert(need.library).second) continue;  // they need each other
     openInherited(*need.library, seen);
     if (need.inherited && fileLoadedAs(need.name).empty())
-      openShared(*need.library, kDependencyFlags);
+      openFile(*need.library, kDependencyFlags);
   }
 }
 
 void* LibraryLoader::openShared(Library& library, int flags) {
+  std::set<const Library*> seen;
+  openInherited(library, seen);
+  return openFile(library, flags);
+}
+
+void* LibraryLoader::openFile(Library& library, int flags) {
   makeRoom(handles_, 1);
   void* handle = ::dlopen(library.file.c_str(), flags);
   if (!handle) fail(library.file, takeDlError());
@@ -302,19 +308,12 @@ void LibraryLoader::openSharedNeeds(const Library& library) {
   for (const auto& need : library.needs) {
     if (!need.library || need.library->isPrivate() || need.library->present) continue;
     // The process may have another file under that name, which ld.so will take.
-    if (!fileLoadedAs(need.name).empty()) continue;
-    std::set<const Library*> seen;
-    openInherited(*need.library, seen);
-    openShared(*need.library, kDependencyFlags);
+    if (fileLoadedAs(need.name).empty()) openShared(*need.library, kDependencyFlags);
   }
 }
 
 void* LibraryLoader::open(LibraryGraph& graph, Library& library, int flags) {
-  if (!library.isPrivate()) {
-    std::set<const Library*> seen;
-    openInherited(library, seen);
-    return openShared(library, flags);
-  }
+  if (!library.isPrivate()) return openShared(library, flags);
   const bool global = flags & RTLD_GLOBAL;
   flags &= ~kNotForPrivate;
   const std::vector<Group> groups = graph.loadOrder(library);
@@ -396,10 +395,8 @@ void LibraryLoader::runDestructors() {
   for (; !privateHandles_.empty(); privateHandles_.pop_back()) {
     link_map* object = nullptr;
     if (::dlinfo(privateHandles_.back(), RTLD_DI_LINKMAP, &object) != 0) continue;
-    ElfW(Dyn)* const size = sizeOfDestructors(*object);
-    const ElfW(Dyn)* array = nullptr;
-    for (ElfW(Dyn)* entry = object->l_ld; entry->d_tag != DT_NULL; ++entry)
-      if (entry->d_tag == DT_FINI_ARRAY) array = entry;
+    const ElfW(Dyn)* const array = dynamicEntry(*object, DT_FINI_ARRAY);
+    ElfW(Dyn)* const size = dynamicEntry(*object, DT_FINI_ARRAYSZ);
     if (!array || !size) continue;
     using Destructor = void (*)();
     const auto* destructors =

@@ -69,6 +69,7 @@ class LibraryLoader {
   std::vector<std::string> globalsFor(const Library& library) const;
   void openInherited(const Library& library, std::set<const Library*>& seen);
   void* openShared(Library& library, int flags);
+  void* openFile(Library& library, int flags);
   void openSharedNeeds(const Library& library);
   void openGroup(const Group& group, int flags);
   void openPrepared(const Group& group, int flags);

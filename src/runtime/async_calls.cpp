@@ -128,7 +128,10 @@ AwaitedCall::~AwaitedCall() {
 }
 
 void AwaitedCall::await_suspend(std::coroutine_handle<> waiting) {
-  if (!state_) throw InvalidArgument("cannot await this AwaitedCall: it has been moved from");
+  if (!state_)
+    throw InvalidArgument(
+        "cannot await this AwaitedCall: it has been moved from; await the "
+        "one that it was moved to");
   if (std::exchange(state_->begun, true))
     throw InvalidArgument(
         "cannot await this AwaitedCall again: a call begins once; make another one with "

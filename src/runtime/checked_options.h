@@ -6,7 +6,6 @@
 
 #include "multipy/runtime/Exception.h"
 #include "multipy/runtime/call_options.h"
-#include "multipy/runtime/pool_options.h"
 
 namespace multipy::runtime {
 
