@@ -88,12 +88,15 @@ class OfLibraries : public StartedThreads {};
 StartedThreads& startedByPython() { return multipy::base::neverDestroyed<OfPython>(); }
 StartedThreads& startedByLibraries() { return multipy::base::neverDestroyed<OfLibraries>(); }
 
+constinit thread_local bool ofInterpreter = false;
+
 /// In a thread that has been started: from now on it is one of this interpreter.
 class InInterpreter {
  public:
   explicit InInterpreter(StartedThreads& counter) : counter_(counter) {
     const auto* host = multipy::host();
     host->setCurrent(host->slot);
+    ofInterpreter = true;
   }
   // Also when the thread ends by pthread_exit, which unwinds the stack (thread_ends.cpp).
   ~InInterpreter() { counter_.ending(); }
@@ -142,6 +145,7 @@ void* multipy::runInInterpreter(void* given) {
 
 std::size_t multipy::liveThreads() { return startedByPython().count(); }
 std::size_t multipy::libraryThreads() { return startedByLibraries().count(); }
+bool multipy::startedHere() noexcept { return ofInterpreter; }
 
 extern "C" int __real_pthread_create(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
 

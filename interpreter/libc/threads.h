@@ -11,4 +11,7 @@ std::size_t liveThreads();
 /// The same of those that private libraries started.
 std::size_t libraryThreads();
 
+/// Is the calling thread one of either?
+bool startedHere() noexcept;
+
 }  // namespace multipy

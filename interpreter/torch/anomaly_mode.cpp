@@ -6,7 +6,7 @@
 //
 // libtorch_cpu, which is shared, has to know whether any interpreter has it on
 // (src/torch_bridge/autograd/anomaly_mode.h), and a variable does not tell when it is written. One
-// function of torch._C writes them, so that one reports, too.
+// function of torch._C writes them, and a class that C++ extensions use, so these report, too.
 #include <Python.h>
 
 #include <string_view>
@@ -28,10 +28,14 @@ using multipy::host;
 
 PyCFunctionWithKeywords torchsSetter = nullptr;  // guarded by the GIL
 
-PyObject* setAnomalyEnabled(PyObject* self, PyObject* arguments, PyObject* keywords) {
-  PyObject* const result = torchsSetter(self, arguments, keywords);
+void tellHost() {
   host()->routes->setAnomalyMode(host()->slot, multipy_route_anomalyEnabled,
                                  multipy_route_anomalyCheckNan);
+}
+
+PyObject* setAnomalyEnabled(PyObject* self, PyObject* arguments, PyObject* keywords) {
+  PyObject* const result = torchsSetter(self, arguments, keywords);
+  tellHost();
   return result;
 }
 
@@ -42,6 +46,20 @@ PyMethodDef* findMethod(PyMethodDef* methods, std::string_view name) {
 }
 
 }  // namespace
+
+// torch::autograd::DetectAnomalyGuard of C++ extensions: the object is a bool, what the check for
+// NaN was before. (That of libtorch_cpu sets torch's own variables.)
+MULTIPY_ROUTE void multipy_route_openAnomalyGuard(bool* guard, bool checkNan) {
+  *guard = multipy_route_anomalyCheckNan;
+  multipy_route_anomalyEnabled = true;
+  multipy_route_anomalyCheckNan = checkNan;
+  tellHost();
+}
+MULTIPY_ROUTE void multipy_route_closeAnomalyGuard(const bool* guard) {
+  multipy_route_anomalyEnabled = false;
+  multipy_route_anomalyCheckNan = *guard;
+  tellHost();
+}
 
 // In place of PyModule_Create2() in libtorch_python.
 MULTIPY_ROUTE PyObject* multipy_route_createModule(PyModuleDef* definition, int version) {

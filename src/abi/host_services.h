@@ -75,6 +75,9 @@ struct HostServices {
   InterpreterId (*current)();
   void (*setCurrent)(InterpreterId slot);
 
+  /// When the calling thread ends, if this interpreter still lives then. False: no memory for it.
+  bool (*atThreadEnd)(void* context, void (*destroy)(void* object), void* object);
+
   // --- waking a blocking system call (process/wake_signal.h)
   /// The calling thread, for wake(). Valid until it ends.
   const void* (*thisThread)();

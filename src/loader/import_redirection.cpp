@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/mutex.h"
+#include "base/fork_mutex.h"
 #include "multipy/runtime/Exception.h"
 
 namespace multipy::loader {
@@ -32,7 +32,7 @@ constexpr std::uint32_t kJumpSlot = R_AARCH64_JUMP_SLOT, kGlobDat = R_AARCH64_GL
 #error "multipy: relocation types of this machine are not known here"
 #endif
 
-/// The words that lead to a function.
+/// The words that lead to a function or a variable.
 using Words = std::vector<std::uintptr_t*>;
 
 // One loaded object, by what its dynamic section says. glibc has relocated it,
@@ -50,7 +50,7 @@ class LoadedObject {
     }
   }
 
-  /// Adds the words that lead to one of `wanted`'s functions to those.
+  /// Adds the words that lead to one of `wanted`'s symbols to those.
   void collect(std::unordered_map<std::string_view, Words*>& wanted) const {
     if (!symbols_ || !strings_) return;
     for (const auto table : {jumps_, relocations_}) {
@@ -193,7 +193,7 @@ class KnownWords {
 
 std::size_t redirectImports(std::span<const ImportRedirection> redirections,
                             bool (*wanted)(std::string_view path)) {
-  static base::Mutex mutex;
+  static constinit base::ForkMutex mutex;
   static KnownWords& known = *new KnownWords;  // never destroyed: threads may load until the end
   const base::Lock lock(mutex);
   struct Run {

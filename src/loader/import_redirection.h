@@ -1,9 +1,9 @@
-// Leads calls that loaded libraries make to an imported function to another one.
+// Leads the references of loaded libraries to an imported function or variable to another one.
 //
-// A shared library calls a function of another one (or an exported one of its
+// A shared library reaches a symbol of another one (or an exported one of its
 // own) through a word in its global offset table, which a relocation of type
-// JUMP_SLOT or GLOB_DAT fills with the function's address. Writing another
-// address there redirects that library's calls and no others: what
+// JUMP_SLOT or GLOB_DAT fills with the symbol's address. Writing another
+// address there redirects that library's references and no others: what
 // libraries that exist once per process (libtorch_cpu) need. Private copies
 // have their names changed instead (copy_plan.h).
 #pragma once
@@ -19,7 +19,7 @@ struct ImportRedirection {
   const void* replacement = nullptr;
 };
 
-/// Redirects the calls of the objects that are loaded now and `wanted` by the path
+/// Redirects the references of the objects that are loaded now and `wanted` by the path
 /// they were opened by ("" is the program itself); returns the number of words
 /// that were written. A library loaded later is not redirected, and the dynamic
 /// linker may write the original's address once more if another thread is just

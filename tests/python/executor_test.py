@@ -367,6 +367,25 @@ class Processes(unittest.TestCase):
             """
         )
 
+    def test_an_operator_that_the_program_takes_back_is_gone_where_an_interpreter_has_it_too(self):
+        self.run_program(
+            """
+            import torch, multipy
+            mine = torch.library.Library("taken_back", "FRAGMENT")
+            mine.define("twice(Tensor x) -> Tensor")
+            define = "import torch; l = torch.library.Library('taken_back', 'FRAGMENT'); l.define('twice(Tensor x) -> Tensor')"
+            with multipy.InterpreterPoolExecutor(1) as pool:
+                assert not pool.submit(eval, "hasattr(__import__('torch').ops.taken_back, 'twice')").result()
+                pool.submit(exec, define, {}).result()
+                assert hasattr(torch.ops.taken_back, "twice")
+                mine._destroy()
+                assert not hasattr(torch.ops.taken_back, "twice")
+                again = torch.library.Library("taken_back", "FRAGMENT")
+                again.define("twice(Tensor x) -> Tensor")
+                assert hasattr(torch.ops.taken_back, "twice")
+            """
+        )
+
     def test_torch_after(self):
         self.run_program(
             """

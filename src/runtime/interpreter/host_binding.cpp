@@ -249,6 +249,13 @@ void unlockAfterFork(bool inChild) {
   loader::LoadingProcess::instance().unlockAfterFork(inChild, hasLoadingLock);
 }
 
+bool atThreadEnd(void* context, void (*destroy)(void*), void* object) {
+  return orNothing([&] {
+    binding(context).threadDestructors().add(destroy, object);
+    return true;
+  });
+}
+
 const TorchPython* torchPython(void* context) {
   return bridge::torchPython(binding(context).slot());
 }
@@ -272,6 +279,7 @@ HostBinding::HostBinding(loader::PrivateSpace& space, std::shared_ptr<const Modu
     : space_(space),
       sources_(std::move(sources)),
       output_(space.slot(), std::move(output)),
+      threadDestructors_(std::make_shared<ThreadDestructors>(space.slot())),
       onBroken_(std::move(onBroken)),
       services_{} {
   skipDestructorsInForkedChildren();
@@ -285,6 +293,7 @@ HostBinding::HostBinding(loader::PrivateSpace& space, std::shared_ptr<const Modu
   services_.eachObject = eachObject;
   services_.current = current;
   services_.setCurrent = setCurrent;
+  services_.atThreadEnd = atThreadEnd;
   services_.thisThread = thisThread;
   services_.wake = wake;
   services_.runOnOwner = runOnOwner;

@@ -13,6 +13,7 @@
 #include "loader/private_space.h"
 #include "runtime/interpreter/module_sources.h"
 #include "runtime/interpreter/output_lines.h"
+#include "runtime/interpreter/thread_destructors.h"
 
 namespace multipy::runtime {
 
@@ -29,6 +30,7 @@ class HostBinding {
               OutputHook output, OnBroken onBroken);
   HostBinding(const HostBinding&) = delete;
   HostBinding& operator=(const HostBinding&) = delete;
+  ~HostBinding() { threadDestructors_->close(); }
 
   /// Finds the interpreter's table of functions behind dlopen's `library` and
   /// attaches these services. Throws LoadError if it is not there or of another
@@ -38,6 +40,7 @@ class HostBinding {
   loader::PrivateSpace& space() const noexcept { return space_; }
   const ModuleSources* sources() const noexcept { return sources_.get(); }
   OutputLines& output() noexcept { return output_; }
+  ThreadDestructors& threadDestructors() const noexcept { return *threadDestructors_; }
   InterpreterId slot() const noexcept { return services_.slot; }
   void broken(std::string_view why) const;
 
@@ -45,6 +48,7 @@ class HostBinding {
   loader::PrivateSpace& space_;
   const std::shared_ptr<const ModuleSources> sources_;
   OutputLines output_;
+  const std::shared_ptr<ThreadDestructors> threadDestructors_;
   const OnBroken onBroken_;
   HostServices services_;
 };

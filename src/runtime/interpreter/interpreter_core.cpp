@@ -227,6 +227,7 @@ void InterpreterCore::takeDown() noexcept {
       bridge::severGraphs(slot_);
       bridge::stopEngine(slot_);
       process::closeDrops(slot_);
+      binding_->threadDestructors().close();
       const auto end = [this] { finalize(); };
       process::runOwner(slot_, std::cref(end));
       Ownership::instance().setDead(slot_);

@@ -34,6 +34,9 @@ void giveBack(const std::vector<Given>& states) noexcept {
 // value, and in the last of the rounds that there are of them.
 class GivenBackLast {
  public:
+  /// Before any thread ends: the process has one key more from its first state on, and not later.
+  static void prepare() noexcept { keyOfAll(); }
+
   static void arrange(std::vector<Given>&& states) noexcept {
     const pthread_key_t* const key = keyOfAll();
     auto* const last = key ? new (std::nothrow) GivenBackLast(std::move(states)) : nullptr;
@@ -68,6 +71,7 @@ class GivenBackLast {
 
 class ThreadStates {
  public:
+  ThreadStates() { GivenBackLast::prepare(); }
   ~ThreadStates() {
     ended = true;
     if (!given_.empty()) GivenBackLast::arrange(std::move(given_));

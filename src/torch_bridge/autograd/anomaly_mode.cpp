@@ -1,15 +1,18 @@
 #include "torch_bridge/autograd/anomaly_mode.h"
 
 #include <ATen/core/Tensor.h>
+#include <c10/util/Exception.h>
 #include <dlfcn.h>
 #include <link.h>
 #include <torch/csrc/autograd/anomaly_mode.h>
 #include <torch/csrc/autograd/function.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include "abi/torch_routes.h"
 #include "base/fork_mutex.h"
@@ -24,6 +27,7 @@ namespace {
 
 using torch::autograd::AnomalyMetadata;
 using torch::autograd::AnomalyMode;
+using torch::autograd::DetectAnomalyGuard;
 using torch::autograd::Node;
 
 // ------------------------------------------------------- who has it on
@@ -32,6 +36,13 @@ enum class Mode : std::uint8_t { Off, On, OnWithNanCheck };
 
 Mode modeOf(bool enabled, bool checkNan) {
   return !enabled ? Mode::Off : checkNan ? Mode::OnWithNanCheck : Mode::On;
+}
+
+// Has libtorch_cpu read these variables: torch's own, or one that is true.
+void leadReadsTo(const void* enabled, const void* checkNan) {
+  const AnomalySymbols& symbols = anomalySymbols();
+  redirectOperators(std::array{loader::ImportRedirection{symbols.enabled, enabled},
+                               loader::ImportRedirection{symbols.checkNan, checkNan}});
 }
 
 class Modes {
@@ -44,42 +55,37 @@ class Modes {
   void set(InterpreterId slot, Mode mode) {
     if (!slot.isInterpreter()) return;  // no thread is ever in the resident copy
     const base::Lock guard(lock_);
-    const Mode before = highest();
-    if (before == Mode::Off && mode == Mode::Off) return;
-    if (before == Mode::Off) {
-      checksOutside_ = AnomalyMode::should_check_nan();
-      outside_ = modeOf(AnomalyMode::is_enabled(), checksOutside_);
-    } else if (!AnomalyMode::is_enabled()) {
-      outside_ = Mode::Off;  // C++ code, or the program's own Python, has switched it off meanwhile
-    }
     modes_[slot] = mode;
-    const Mode now = highest();
-    if (now == Mode::Off)
-      return AnomalyMode::set_enabled(outside_.load() != Mode::Off, checksOutside_);
-    AnomalyMode::set_enabled(true, std::max(now, outside_.load()) == Mode::OnWithNanCheck);
+    const bool on = std::ranges::any_of(modes_, [](const auto& each) { return each != Mode::Off; });
+    if (std::exchange(on_, on) == on) return;
+    static constinit bool always = true;  // written by guards that are not redirected
+    if (on)
+      leadReadsTo(&always, &always);
+    else
+      leadReadsTo(enabled_, checkNan_);
   }
 
-  // Asked only while torch's own variable says that it is on somewhere.
+  // Asked only while torch reads that it is on.
   Mode ofThread() const {
     const InterpreterId slot = process::Ownership::instance().current();
-    if (slot != InterpreterId::none()) return modes_[slot];
-    // C++'s own, which torch's variables say where no interpreter has it on.
-    return highest() == Mode::Off
-               ? modeOf(AnomalyMode::is_enabled(), AnomalyMode::should_check_nan())
-               : outside_.load();
+    return slot != InterpreterId::none()
+               ? modes_[slot].load()
+               : modeOf(AnomalyMode::is_enabled(), AnomalyMode::should_check_nan());
   }
 
  private:
-  Mode highest() const {
-    Mode all = Mode::Off;
-    for (const auto& mode : modes_) all = std::max(all, mode.load());
-    return all;
+  // Torch's own: the first that there is, since a program that is linked without -fPIE and reads
+  // one has it in its own memory; libtorch_cpu's, where that was not loaded for all to see.
+  static const void* variable(const char* symbol) {
+    const void* const first = ::dlsym(RTLD_DEFAULT, symbol);
+    return first ? first : torchFunction(symbol);
   }
 
+  const void* const enabled_ = variable(anomalySymbols().enabled);
+  const void* const checkNan_ = variable(anomalySymbols().checkNan);
   base::ForkMutex lock_;  // held to write
   PerInterpreter<std::atomic<Mode>> modes_{};
-  std::atomic<Mode> outside_{Mode::Off};  // C++'s, from when the first interpreter switched it on
-  bool checksOutside_ MULTIPY_GUARDED_BY(lock_) = true;
+  bool on_ MULTIPY_GUARDED_BY(lock_) = false;  // in any interpreter
 };
 
 // ------------------------------------------------------- torch's own functions
@@ -154,6 +160,19 @@ bool itemOfBool(const at::Tensor* tensor) {
   return !tensor->is_same(no()) && Originals::all().itemOfBool(tensor);
 }
 
+// libtorch_cpu's own write where it reads.
+struct Guard {
+  bool checkedNan;
+};
+static_assert(sizeof(Guard) == sizeof(DetectAnomalyGuard));
+
+void openGuard(Guard* guard, bool checkNan) {
+  TORCH_WARN_ONCE("Anomaly detection is on: it makes every operation slower");
+  guard->checkedNan = AnomalyMode::should_check_nan();
+  AnomalyMode::set_enabled(true, checkNan);
+}
+void closeGuard(const Guard* guard) { AnomalyMode::set_enabled(false, guard->checkedNan); }
+
 }  // namespace
 
 void addAnomalyModeRoutes(TorchRoutes& routes) {
@@ -165,10 +184,9 @@ void addAnomalyModeRoutes(TorchRoutes& routes) {
 ImportRedirections anomalyModeRedirections() {
   const AnomalySymbols& symbols = Originals::all().symbols;  // found before we take their place
   return {
-      redirection(symbols.metadata, metadata),
-      redirection(symbols.isNan, isNan),
-      redirection(symbols.isAnyTrue, isAnyTrue),
-      redirection(symbols.itemOfBool, itemOfBool),
+      redirection(symbols.metadata, metadata),   redirection(symbols.isNan, isNan),
+      redirection(symbols.isAnyTrue, isAnyTrue), redirection(symbols.itemOfBool, itemOfBool),
+      redirection(symbols.openGuard, openGuard), redirection(symbols.closeGuard, closeGuard),
   };
 }
 

@@ -2,10 +2,13 @@
 //
 // torch has two variables for it per process, and code of torch reads them in place:
 // no function is called that could be redirected. Private libraries read variables of
-// their interpreter instead (interpreter/torch/anomaly_mode.cpp). libtorch_cpu is shared:
-// its variables say whether anybody has the mode on, and whether anybody who has
-// wants gradients checked for NaN. While they say so, three things happen in every
-// thread, and these end at once where the thread's own interpreter has the mode off:
+// their interpreter instead (interpreter/torch/anomaly_mode.cpp), and torch's own are what
+// C++ has set (torch::autograd::DetectAnomalyGuard), or the program's own Python.
+//
+// libtorch_cpu is shared. While any interpreter has the mode on, it reads a variable that
+// says so instead of torch's own (the words of its global offset table that lead to those
+// are written). Three things happen in every thread then, and these end at once where the
+// thread's own interpreter, or C++ in a thread that is in none, has the mode off:
 //
 //   a node is made, or fails      Node::metadata() gives notes that keep nothing.
 //                                 (torch's own take the GIL, and Node's constructor
@@ -14,9 +17,7 @@
 //   checked for NaN                 .item<bool>(): answered with "no", and no
 //                                 operator runs
 //
-// so an interpreter with the mode off sees nothing of it. C++ code that is in no
-// interpreter has what it has set itself (torch::autograd::DetectAnomalyGuard). What
-// it sets while an interpreter has the mode on ends when the last of those switches it off.
+// so that nothing else sees of it.
 //
 // Threads: all functions from any thread.
 #pragma once

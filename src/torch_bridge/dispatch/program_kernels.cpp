@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <mutex>
+#include <sstream>
 #include <string_view>
 #include <typeinfo>
 #include <utility>
@@ -63,6 +64,26 @@ bool isFromPython(const std::string& debug) {
                       [file](std::string_view suffix) { return file.ends_with(suffix); });
 }
 
+bool shareProgramsDefinition(const c10::OperatorName& name, Definition& definition) {
+  const auto op = c10::Dispatcher::singleton().findSchema(name);
+  if (!op) return false;
+  std::ostringstream text;
+  text << op->schema();
+  definition.schema = text.str();
+  definition.isPrograms = false;
+  const std::lock_guard guard(c10::Dispatcher::singleton().guard_->mutex);
+  op->operatorDef_->def_count += 1;
+  op->operatorDef_->def_and_impl_count += 1;
+  return true;
+}
+
+bool isStillPrograms(const Definition& definition, const c10::OperatorName& name) {
+  if (definition.isPrograms) return true;  // torch says whether there is one
+  const auto op = c10::Dispatcher::singleton().findSchema(name);
+  const std::lock_guard guard(c10::Dispatcher::singleton().guard_->mutex);
+  return op && op->operatorDef_->def_count > 1;  // more than the router's
+}
+
 void adoptRegistrations() {
   const Registered all = registeredByProgram();
   NoWarnings none;
@@ -70,9 +91,11 @@ void adoptRegistrations() {
   Registry& registry = Registry::process();
   const base::Lock guard(registry.lock);
   for (const auto& name : all.schemas) {
-    Definition& definition = registry.definitions[fullName(name)];
-    definition.isPrograms = true;
-    definition.users[InterpreterId::program()] = 0;
+    // (One that is there has come through the router, which leads the program's calls already.)
+    const auto [definition, isNew] = registry.definitions.try_emplace(fullName(name));
+    if (!isNew) continue;
+    definition->second.isPrograms = true;
+    definition->second.users[InterpreterId::program()] = kBeforeRouter;
   }
   for (const auto& [name, key] : all.kernels)
     registry.routes.try_emplace({fullName(name), key}, name, key, false).first->second.keep();

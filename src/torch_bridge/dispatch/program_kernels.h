@@ -26,6 +26,14 @@ bool isProgramsKernel(const c10::impl::AnnotatedKernel& kernel);
 /// Of what torch notes for a library or schema, "registered at <file>:<line>": is it Python's?
 bool isFromPython(const std::string& debug);
 
+struct Definition;
+
+/// A schema that the program's Python has defined is from now on shared as interpreters' are, and
+/// stays. False if it has gone.
+bool shareProgramsDefinition(const c10::OperatorName& name, Definition& definition);
+/// Has the program's Python not taken it back? Of one that it had before there was a router.
+bool isStillPrograms(const Definition& definition, const c10::OperatorName& name);
+
 /// Writes down the schemas of the program's Python and puts routes over its kernels. Takes the
 /// registration lock.
 void adoptRegistrations();

@@ -128,21 +128,6 @@ void forgetUser(const std::string& name, InterpreterId slot, std::uint64_t regis
   registry.generation.fetch_add(1);
 }
 
-// A schema that the program's Python has defined is from now on shared as interpreters' are, and
-// stays (program_kernels.h). False if it has gone.
-bool shareProgramsDefinition(const OperatorName& name, Definition& definition) {
-  const auto op = Dispatcher::singleton().findSchema(name);
-  if (!op) return false;
-  std::ostringstream text;
-  text << op->schema();
-  definition.schema = text.str();
-  definition.isPrograms = false;
-  const std::lock_guard guard(Dispatcher::singleton().guard_->mutex);
-  op->operatorDef_->def_count += 1;
-  op->operatorDef_->def_and_impl_count += 1;
-  return true;
-}
-
 enum class Defined { Ours, NotOurs, Differs };
 
 // Makes `slot` a user of the definition of `schema`, which is made if need be.
@@ -183,9 +168,7 @@ Defined useDefinition(InterpreterId slot, Library& library, FunctionSchema& sche
         Dispatcher::singleton().registerDef(std::move(schema), origin(library), tags));
     found = registry.definitions.emplace(fullName(name), std::move(fresh)).first;
   } else if (const auto user = found->second.users.find(slot);
-             user != found->second.users.end() && user->second != 0) {
-    // (0: by a library of the program's that was there before the router, and tells it nothing when
-    // it goes.)
+             user != found->second.users.end() && user->second != kBeforeRouter) {
     return Defined::NotOurs;
   } else if (found->second.schema != text.str()) {
     existing = found->second.schema;

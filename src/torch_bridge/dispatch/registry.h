@@ -20,6 +20,10 @@
 
 namespace multipy::bridge {
 
+/// A registration by a library that was there before the router, and tells it nothing when it goes:
+/// one of the program's Python.
+inline constexpr std::uint64_t kBeforeRouter = 0;
+
 struct Definition {
   std::string schema;
   std::map<InterpreterId, std::uint64_t> users;  // slot → its registration

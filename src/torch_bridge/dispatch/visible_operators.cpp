@@ -14,6 +14,7 @@
 #include "base/interpreter_id.h"
 #include "base/mutex.h"
 #include "torch_bridge/dispatch/kernel_lookup.h"
+#include "torch_bridge/dispatch/program_kernels.h"
 #include "torch_bridge/dispatch/registry.h"
 
 namespace multipy::bridge {
@@ -25,8 +26,12 @@ using Operators = std::vector<std::shared_ptr<Operator>>;
 using Definitions = std::map<std::string, Definition>;
 
 bool isVisible(const Definitions& definitions, InterpreterId slot, const c10::OperatorName& name) {
-  const auto definition = definitions.find(fullName(name));
-  return definition == definitions.end() || definition->second.users.contains(slot);
+  const auto found = definitions.find(fullName(name));
+  if (found == definitions.end()) return true;
+  const Definition& definition = found->second;
+  const auto user = definition.users.find(slot);
+  if (user == definition.users.end()) return false;
+  return user->second != kBeforeRouter || isStillPrograms(definition, name);
 }
 
 // As torch's function returns them; whose elements they are is lost on the way.

@@ -40,12 +40,16 @@ constexpr ForwardLevelSymbols kForwardLevels{
 };
 
 constexpr AnomalySymbols kAnomaly{
+    "_ZN5torch8autograd11AnomalyMode8_enabledE",
+    "_ZN5torch8autograd11AnomalyMode10_check_nanE",
     "_ZN5torch8autograd4Node8metadataEv",
     "_ZN2at4_ops5isnan4callERKNS_6TensorE",
     "_ZN2at4_ops12_is_any_true4callERKNS_6TensorE",
     "_ZNK2at6Tensor4itemIbEET_v",
     "_ZN5torch8autograd6Engine17evaluate_functionERSt10shared_ptrINS0_9GraphTaskEEPNS0_4NodeERNS0_"
     "11InputBufferERKS2_INS0_10ReadyQueueEE",
+    "_ZN5torch8autograd18DetectAnomalyGuardC1Eb",
+    "_ZN5torch8autograd18DetectAnomalyGuardD1Ev",
 };
 
 #define MULTIPY_PREPARE                                                                       \

@@ -82,13 +82,17 @@ struct ForwardLevelSymbols {
 };
 const ForwardLevelSymbols& forwardLevelSymbols();
 
-/// Functions that anomaly_mode.cpp redirects there, and the one that calls them.
+/// Variables and functions that anomaly_mode.cpp redirects there, and the one that uses them.
 struct AnomalySymbols {
+  const char* enabled;
+  const char* checkNan;
   const char* metadata;
   const char* isNan;
   const char* isAnyTrue;
   const char* itemOfBool;
   const char* evaluateFunction;
+  const char* openGuard;
+  const char* closeGuard;
 };
 const AnomalySymbols& anomalySymbols();
 

@@ -11,14 +11,23 @@
 
 namespace multipy::bridge {
 
+namespace {
+std::string_view fileName(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+}  // namespace
+
 void redirectTorch(std::span<const loader::ImportRedirection> redirections) {
   // No other library is searched: there may be thousands.
   loader::redirectImports(redirections, [](std::string_view path) {
-    const std::string_view name = path.substr(path.rfind('/') + 1);
+    const std::string_view name = fileName(path);
     if (name.starts_with("libtorch_python"))
       return false;  // an interpreter's, or the program's own
     return name.empty() || name.starts_with("libtorch") || name.starts_with("libc10");
   });
+}
+
+void redirectOperators(std::span<const loader::ImportRedirection> redirections) {
+  loader::redirectImports(
+      redirections, [](std::string_view path) { return fileName(path).starts_with("libtorch_c"); });
 }
 
 void* findTorchFunction(const char* symbol) noexcept {

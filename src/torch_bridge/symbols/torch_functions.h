@@ -19,6 +19,10 @@ using ImportRedirections = std::vector<loader::ImportRedirection>;
 /// it again: import_redirection.h. Throws LoadError.
 void redirectTorch(std::span<const loader::ImportRedirection> redirections);
 
+/// The same for what torch's operators refer to (libtorch_cpu, libtorch_cuda), and no other
+/// library.
+void redirectOperators(std::span<const loader::ImportRedirection> redirections);
+
 template <typename Function>
 loader::ImportRedirection redirection(const char* symbol, Function* function) {
   return {symbol, reinterpret_cast<const void*>(function)};
