@@ -35,8 +35,8 @@ struct Edits {
   /// Asked for each *undefined* symbol name; a non-empty answer is its new
   /// name. The symbol loses its version requirement, since it is another library's now.
   std::function<std::string(std::string_view)> renameUndefined{};
-  /// *Defined* symbols that are called through the library's own PLT and shall
-  /// be found elsewhere: old → new. The definition is no longer found by name.
+  /// *Defined* symbols that the library itself refers to by name and shall find elsewhere:
+  /// old → new, which may be the same. The definition is no longer found by name.
   std::map<std::string, std::string> renameDefined{};
   /// DT_SYMBOLIC: what the copy defines itself, it finds itself, and not what the
   /// program or one of its libraries defines under that name.

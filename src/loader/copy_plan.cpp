@@ -1,5 +1,7 @@
 #include "loader/copy_plan.h"
 
+#include <dlfcn.h>
+
 #include <algorithm>
 #include <set>
 
@@ -36,6 +38,49 @@ Names namesFromDependencies(const Library& library, const InterpreterNames& inte
     if (!interpreter.exports(privateCApiName(name)) && defined.contains(name)) used.insert(name);
   }
   return used;
+}
+
+bool needs(const Library& library, const Library& other, std::set<const Library*>& seen) {
+  return std::any_of(library.needs.begin(), library.needs.end(), [&](const auto& need) {
+    return need.library && seen.insert(need.library).second &&
+           (need.library == &other || needs(*need.library, other, seen));
+  });
+}
+
+void collectInlineVariables(const Library& library, const Library& root, Names& names,
+                            std::set<const Library*>& seen) {
+  for (const auto& dependency : library.needs) {
+    const Library* next = dependency.library;
+    if (!next || !next->isPrivate() || !next->facts || !seen.insert(next).second) continue;
+    std::set<const Library*> seenNeeded;
+    if (!needs(*next, root, seenNeeded))  // of two that need each other both would give up theirs
+      names.insert(next->facts->inlineVariables.begin(), next->facts->inlineVariables.end());
+    collectInlineVariables(*next, root, names, seen);
+  }
+}
+
+/// Is it a static variable of a function that has no guard (_ZGV) for it among `others`, unlike
+/// here?
+bool isGuardedOnlyHere(const std::string& name, const Names& here, const Names& others) {
+  const std::string guard = "_ZGV" + name.substr(std::min<std::size_t>(2, name.size()));
+  return here.contains(guard) && !others.contains(guard);
+}
+
+/// Inline variables that a private library which it needs has as well. C++ wants them to be one:
+/// for ld.so the one is that of the library which was opened, but here its dependencies are opened
+/// before it and have bound their references already, so that it is theirs.
+Names variablesOfDependencies(const Library& library) {
+  Names theirs, common;
+  std::set<const Library*> seen;
+  collectInlineVariables(library, library, theirs, seen);
+  const Names& own = library.facts->inlineVariables;
+  for (const auto& name : own) {
+    // (One that the program defines would be found before theirs.)
+    if (theirs.contains(name) && !isGuardedOnlyHere(name, own, theirs) &&
+        !::dlsym(RTLD_DEFAULT, name.c_str()))
+      common.insert(name);
+  }
+  return common;
 }
 
 /// Is it a library of torch's, or an extension of torch? Such a one has definitions in
@@ -114,6 +159,8 @@ CopyPlan planCopy(const Library& library, const SpaceNames& space,
   plan.edits.neededFirst.insert(plan.edits.neededFirst.end(), members.begin(), members.end());
   planNeeded(library, plan.edits);
   plan.edits.renameDefined = renames.defined;
+  for (const auto& name : variablesOfDependencies(library))
+    plan.edits.renameDefined.try_emplace(name, name);
   // libtorch is in the program's global scope, where ld.so looks first, and defines more
   // than torch's own names: the uv_spawn that uvloop calls has to be uvloop's.
   std::set<const Library*> seen;

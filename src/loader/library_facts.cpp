@@ -41,6 +41,22 @@ bool isTorchName(std::string_view name) {
   });
 }
 
+// (Not type information and tables of virtual functions, which are alike wherever they are.)
+bool isInlineVariable(const elf::SharedObject& object, const elf::Symbol& symbol) {
+  if (!symbol.defined || (symbol.binding != STB_WEAK && symbol.binding != STB_GNU_UNIQUE))
+    return false;
+  if (symbol.type == STT_TLS) return true;
+  if (symbol.type != STT_OBJECT) return false;
+  bool isWritable = false;
+  for (const elf::Segment& segment : object.segments()) {
+    if (symbol.value < segment.vaddr || symbol.value - segment.vaddr >= segment.memorySize)
+      continue;
+    if (segment.type == PT_GNU_RELRO) return false;
+    if (segment.type == PT_LOAD) isWritable = (segment.flags & PF_W) != 0;
+  }
+  return isWritable;
+}
+
 LibraryFacts factsOf(const elf::SharedObject& object) {
   LibraryFacts facts;
   facts.soname = object.soname();
@@ -57,6 +73,7 @@ LibraryFacts factsOf(const elf::SharedObject& object) {
   for (uint32_t index = 1; index < object.symbolCount(); ++index) {
     const elf::Symbol symbol = object.symbol(index);
     if (!symbol.defined && isTorchName(symbol.name)) facts.usesTorch = true;
+    if (isInlineVariable(object, symbol)) facts.inlineVariables.emplace(symbol.name);
     if (!isCApiName(symbol.name)) continue;
     (symbol.defined ? facts.cApiNamesDefined : facts.cApiNamesUsed).emplace(symbol.name);
   }

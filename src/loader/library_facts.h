@@ -46,6 +46,9 @@ struct LibraryFacts {
   std::set<std::string, std::less<>> cApiNamesUsed;
   /// Names in the style of the C API that it defines itself (PyInit_x, PySide_y).
   std::set<std::string, std::less<>> cApiNamesDefined;
+  /// Variables that it defines and that other libraries may define as well, to be one with theirs
+  /// (weak or STB_GNU_UNIQUE): inline ones, and static ones of inline functions and templates.
+  std::set<std::string, std::less<>> inlineVariables;
   /// sharableRanges()
   std::vector<elf::FileRange> sharable;
 };

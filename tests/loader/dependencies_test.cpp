@@ -162,6 +162,38 @@ TEST_P(DependenciesTest, ALibraryFindsItsOwnDefinitionsBeforeTheProgramsOfThatNa
   EXPECT_EQ(call((*space)->load(library), "use"), 2);
 }
 
+TEST_P(DependenciesTest, InlineVariablesAreThoseOfTheLibraryThatIsNeeded) {
+  constexpr const char* kHeader = R"(
+      inline int variable = 0;
+      inline thread_local int of_thread = 0;
+      template <class T> T& single() { static T* const one = new T(); return *one; }
+      static int sum() { return variable + of_thread + single<int>(); }
+  )";
+  const std::string header = kHeader;
+  for (const std::string unique : {"-fgnu-unique", "-fno-gnu-unique"}) {
+    const std::string folder = "site-packages/" + unique.substr(2), flags = " -std=c++17 " + unique;
+    build(folder + "/libbase++.so", header + "extern \"C\" int base() { return sum(); }",
+          "-Wl,-soname,libbase++.so" + flags);
+    build(
+        folder + "/libmiddle++.so",
+        header + "extern \"C\" int base(); extern \"C\" int middle() { return base() == sum(); }",
+        link(folder, "libbase++.so") + " -Wl,-soname,libmiddle++.so -Wl,-rpath,'$ORIGIN'" + flags);
+    const auto top = build(folder + "/top++.so", header + R"(
+              extern "C" int base();
+              extern "C" int middle();
+              extern "C" int set(int n) {
+                variable = of_thread = single<int>() = n;
+                return middle() ? base() : -1;
+              })",
+                           link(folder, "libmiddle++.so") + " " + link(folder, "libbase++.so") +
+                               " -Wl,-rpath,'$ORIGIN'" + flags);
+    auto first = newSpace(0), second = newSpace(1);
+    EXPECT_EQ(call((*first)->load(top), "set", 1), 3) << unique;
+    EXPECT_EQ(call((*second)->load(top), "set", 2), 6) << unique;
+    EXPECT_EQ(call((*first)->load(bench_ / folder / "libbase++.so"), "base"), 3) << unique;
+  }
+}
+
 TEST_P(DependenciesTest, ADiamondHasOneBase) {
   const std::string d = "site-packages";
   const std::string find = " -Wl,-rpath,'$ORIGIN' ";
