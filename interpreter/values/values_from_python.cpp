@@ -4,6 +4,8 @@
 #include <ATen/core/enum_type.h>
 #include <ATen/core/jit_type.h>
 
+#include <algorithm>
+
 #include "abi/value_makers.h"
 #include "interpreter/common/failure.h"
 #include "interpreter/common/host_connection.h"
@@ -191,6 +193,17 @@ bool attributeFromPython(PyObject* object, const char* name, c10::IValue* out, F
   return fromPython(value.get(), out, failure);
 }
 
+bool isTypeOfEnums(const c10::Type& type) {
+  switch (type.kind()) {
+    case c10::TypeKind::IntType:
+    case c10::TypeKind::FloatType:
+    case c10::TypeKind::StringType:
+      return true;
+    default:
+      return false;
+  }
+}
+
 bool enumFromPython(PyObject* object, c10::IValue* out, Failure& failure) {
   auto* cls = reinterpret_cast<PyObject*>(Py_TYPE(object));
   const auto members = Reference::take(PySequence_List(cls));
@@ -213,8 +226,21 @@ bool enumFromPython(PyObject* object, c10::IValue* out, Failure& failure) {
   if (!attributeFromPython(object, "name", &name, failure) ||
       !attributeFromPython(object, "value", &value, failure))
     return false;
-  *out = host()->values->enumMember("__torch__." + typeName(Py_TYPE(object)), commonType(values),
-                                    std::move(all), name.toStringRef(), std::move(value));
+  const c10::TypePtr type = commonType(values);
+  if (!isTypeOfEnums(*type)) {
+    conversionFailure(failure, "a member of " + typeName(Py_TYPE(object)) +
+                                   " has no IValue form: torch has Enums whose values are all int, "
+                                   "all float or all str; pass its .value");
+    return false;
+  }
+  if (std::ranges::none_of(all, [&](const auto& each) { return each.second == value; })) {
+    conversionFailure(failure, textOf(object) +
+                                   " has no IValue form: it is none of the members of " +
+                                   typeName(Py_TYPE(object)) + "; pass its .value");
+    return false;
+  }
+  *out = host()->values->enumMember("__torch__." + typeName(Py_TYPE(object)), type, std::move(all),
+                                    name.toStringRef(), std::move(value));
   return true;
 }
 

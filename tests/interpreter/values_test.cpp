@@ -49,6 +49,13 @@ def some_bytes(): return b"\x00\xffabc"
 def big(): return 1 << 80
 def a_set(): return {1, 2}
 def a_function(): return same
+def enum_of_several_kinds(): return enum.Enum("Several", {"A": 1, "B": "b"}).A
+def enum_of_tuples(): return enum.Enum("Tuples", {"A": (1, 2)}).A
+def two_flags():
+    class Flags(enum.Flag):
+        A = 1
+        B = 2
+    return Flags.A | Flags.B
 def tuple_key(): return {(1, 2): 3}
 def contains_itself():
     l = []
@@ -182,6 +189,8 @@ TEST_F(ValuesTest, WhatHasNoFormIsAnErrorThatNamesTheType) {
   EXPECT_NE(whyNot("a_function").find("'function'"), std::string::npos) << whyNot("a_function");
   EXPECT_NE(whyNot("big").find("1208925819614629174706176"), std::string::npos) << whyNot("big");
   EXPECT_NE(whyNot("tuple_key").find("'tuple'"), std::string::npos) << whyNot("tuple_key");
+  for (const char* each : {"enum_of_several_kinds", "enum_of_tuples", "two_flags"})
+    EXPECT_NE(whyNot(each).find(".value"), std::string::npos) << each << ": " << whyNot(each);
   EXPECT_NE(call("same", {int64_t{1}}).toInt(), 0) << "the session is still usable";
 }
 
