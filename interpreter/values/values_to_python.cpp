@@ -55,7 +55,8 @@ Reference anyListToPython(const c10::IValue& value, Failure& failure) {
                       [&](const c10::IValue& v) { return toPython(v, failure); });
 }
 
-// collections.namedtuple(typename, fields)
+// collections.namedtuple(typename, fields, rename=True): a field that Python has no name for, such
+// as the _1 of a tuple that was made so, is called by its place.
 Reference namedTupleType(const c10::TupleType& type, Failure& failure) {
   const c10::FunctionSchema& schema = *type.schema();
   const auto names = Reference::take(PyList_New(0));
@@ -65,9 +66,13 @@ Reference namedTupleType(const c10::TupleType& type, Failure& failure) {
   }
   const auto collections =
       Reference::take(PyErr_Occurred() ? nullptr : PyImport_ImportModule("collections"));
-  return taken(collections ? PyObject_CallMethod(collections.get(), "namedtuple", "sO",
-                                                 type.name()->name().c_str(), names.get())
-                           : nullptr,
+  const auto make = Reference::take(
+      collections ? PyObject_GetAttrString(collections.get(), "namedtuple") : nullptr);
+  const auto arguments = Reference::take(
+      make ? Py_BuildValue("(sO)", type.name()->name().c_str(), names.get()) : nullptr);
+  const auto options =
+      Reference::take(arguments ? Py_BuildValue("{sO}", "rename", Py_True) : nullptr);
+  return taken(options ? PyObject_Call(make.get(), arguments.get(), options.get()) : nullptr,
                failure);
 }
 
@@ -120,6 +125,11 @@ Reference enumToPython(const c10::IValue& value, Failure& failure) {
                failure);
 }
 
+// Made of a null intrusive_ptr.
+bool pointsToNothing(const c10::IValue& value) {
+  return value.isStorage() ? !value.isPtrType() : value.isPtrType() && !value.internalToPointer();
+}
+
 }  // namespace
 
 Reference toPython(const c10::IValue& value, Failure& failure) {
@@ -128,6 +138,11 @@ Reference toPython(const c10::IValue& value, Failure& failure) {
   if (value.isBool()) return Reference::borrow(value.toBool() ? Py_True : Py_False);
   if (value.isInt()) return taken(PyLong_FromLongLong(value.toInt()), failure);
   if (value.isDouble()) return taken(PyFloat_FromDouble(value.toDouble()), failure);
+  if (pointsToNothing(value)) {
+    conversionFailure(failure, "an IValue of kind " + value.tagKind() +
+                                   " that points to nothing has no Python form: pass None");
+    return nullptr;
+  }
   if (value.isString()) return stringToPython(value.toStringRef(), failure);
   if (value.isComplexDouble()) return complexToPython(value.toComplexDouble(), failure);
   if (value.isTuple()) return tupleToPython(value, failure);

@@ -35,6 +35,8 @@ class Typed(typing.NamedTuple):
     a: int
     b: str
 
+Renamed = collections.namedtuple("Renamed", "first def", rename=True)
+def renamed(): return Renamed(1, 2)
 def red(): return Colour.RED
 def name_of(colour): return colour.name if isinstance(colour, Colour) else repr(type(colour))
 def point(): return Point(3, "four")
@@ -167,6 +169,7 @@ TEST_F(ValuesTest, NamedTuplesKeepTheirNames) {
   ASSERT_TRUE(type->schema());
   EXPECT_EQ(type->schema()->arguments()[1].name(), "y");
   EXPECT_EQ(call("fields", {point}).toStringRef(), "x,y=3/four");
+  EXPECT_EQ(describe(call("renamed")), "Renamed:Renamed(first=1, _1=2)");
   EXPECT_EQ(call("typed").toTupleRef().elements()[1].toStringRef(), "z");
 }
 
@@ -238,6 +241,14 @@ TEST_F(ValuesTest, ACapsuleHasNoPythonForm) {
   } catch (const ConversionError& error) {
     EXPECT_NE(std::string(error.what()).find("Capsule"), std::string::npos) << error.what();
   }
+}
+
+TEST_F(ValuesTest, WhatPointsToNothingHasNoPythonForm) {
+  const at::IValue all[] = {at::IValue(c10::intrusive_ptr<c10::ivalue::Object>()),
+                            at::IValue(c10::Storage()),
+                            at::IValue(c10::intrusive_ptr<c10::ivalue::EnumHolder>()),
+                            at::IValue(c10::intrusive_ptr<c10::ivalue::Future>())};
+  for (const at::IValue& value : all) EXPECT_THROW(roundTrip(value), ConversionError);
 }
 
 // ------------------------------------------------------------- torch's values
