@@ -18,45 +18,35 @@ constexpr int kEditorVersion = 1;
 
 using Names = std::set<std::string, std::less<>>;
 
-/// Names like those of the C API that come from the library's own private
-/// dependencies (a binding generator's runtime library, say).
-void collectDefined(const Library& library, Names& names, std::set<const Library*>& seen) {
-  for (const auto& dependency : library.needs) {
-    const Library* next = dependency.library;
-    if (!next || !next->isPrivate() || !next->facts || !seen.insert(next).second) continue;
-    names.insert(next->facts->cApiNamesDefined.begin(), next->facts->cApiNamesDefined.end());
-    collectDefined(*next, names, seen);
-  }
+using Libraries = std::set<const Library*>;
+
+void collectPrivate(const Library& library, Libraries& all) {
+  for (const auto& need : library.needs)
+    if (need.library && need.library->isPrivate() && all.insert(need.library).second)
+      collectPrivate(*need.library, all);
 }
 
-/// C API names that this library gets from private dependencies, not from the interpreter.
-Names namesFromDependencies(const Library& library, const InterpreterNames& interpreter) {
-  Names defined, used;
-  std::set<const Library*> seen;
-  collectDefined(library, defined, seen);
+/// The private libraries that it needs, and those that they need. It is one itself where they need
+/// it, too.
+Libraries privateDependencies(const Library& library) {
+  Libraries all;
+  collectPrivate(library, all);
+  return all;
+}
+
+/// C API names that this library gets from private dependencies (a binding generator's runtime
+/// library, say), not from the interpreter.
+Names namesFromDependencies(const Library& library, const Libraries& dependencies,
+                            const InterpreterNames& interpreter) {
+  Names used;
   for (const auto& name : library.facts->cApiNamesUsed) {
-    if (!interpreter.exports(privateCApiName(name)) && defined.contains(name)) used.insert(name);
+    const auto defines = [&](const Library* each) {
+      return each->facts && each->facts->cApiNamesDefined.contains(name);
+    };
+    if (!interpreter.exports(privateCApiName(name)) && std::ranges::any_of(dependencies, defines))
+      used.insert(name);
   }
   return used;
-}
-
-bool needs(const Library& library, const Library& other, std::set<const Library*>& seen) {
-  return std::any_of(library.needs.begin(), library.needs.end(), [&](const auto& need) {
-    return need.library && seen.insert(need.library).second &&
-           (need.library == &other || needs(*need.library, other, seen));
-  });
-}
-
-void collectInlineVariables(const Library& library, const Library& root, Names& names,
-                            std::set<const Library*>& seen) {
-  for (const auto& dependency : library.needs) {
-    const Library* next = dependency.library;
-    if (!next || !next->isPrivate() || !next->facts || !seen.insert(next).second) continue;
-    std::set<const Library*> seenNeeded;
-    if (!needs(*next, root, seenNeeded))  // of two that need each other both would give up theirs
-      names.insert(next->facts->inlineVariables.begin(), next->facts->inlineVariables.end());
-    collectInlineVariables(*next, root, names, seen);
-  }
 }
 
 /// Is it a static variable of a function that has no guard (_ZGV) for it among `others`, unlike
@@ -69,11 +59,15 @@ bool isGuardedOnlyHere(const std::string& name, const Names& here, const Names& 
 /// Inline variables that a private library which it needs has as well. C++ wants them to be one:
 /// for ld.so the one is that of the library which was opened, but here its dependencies are opened
 /// before it and have bound their references already, so that it is theirs.
-Names variablesOfDependencies(const Library& library) {
+Names variablesOfDependencies(const Library& library, const Libraries& dependencies) {
   Names theirs, common;
-  std::set<const Library*> seen;
-  collectInlineVariables(library, library, theirs, seen);
   const Names& own = library.facts->inlineVariables;
+  if (own.empty()) return common;
+  for (const Library* each : dependencies) {
+    // (Of two that need each other both would give up theirs.)
+    if (each->facts && !privateDependencies(*each).contains(&library))
+      theirs.insert(each->facts->inlineVariables.begin(), each->facts->inlineVariables.end());
+  }
   for (const auto& name : own) {
     // (One that the program defines would be found before theirs.)
     if (theirs.contains(name) && !isGuardedOnlyHere(name, own, theirs) &&
@@ -85,12 +79,9 @@ Names variablesOfDependencies(const Library& library) {
 
 /// Is it a library of torch's, or an extension of torch? Such a one has definitions in
 /// common with libtorch (inline functions' variables, type information), which must be one.
-bool worksWithTorch(const Library& library, std::set<const Library*>& seen) {
-  if (!library.facts || library.facts->usesTorch) return true;
-  return std::any_of(library.needs.begin(), library.needs.end(), [&](const auto& need) {
-    return need.library && need.library->isPrivate() && seen.insert(need.library).second &&
-           worksWithTorch(*need.library, seen);
-  });
+bool worksWithTorch(const Library& library, const Libraries& dependencies) {
+  const auto itself = [](const Library* each) { return !each->facts || each->facts->usesTorch; };
+  return itself(&library) || std::ranges::any_of(dependencies, itself);
 }
 
 /// DT_NEEDED of the copy: private dependencies by their copies' sonames (they
@@ -159,15 +150,15 @@ CopyPlan planCopy(const Library& library, const SpaceNames& space,
   plan.edits.neededFirst.insert(plan.edits.neededFirst.end(), members.begin(), members.end());
   planNeeded(library, plan.edits);
   plan.edits.renameDefined = renames.defined;
-  for (const auto& name : variablesOfDependencies(library))
+  const Libraries dependencies = privateDependencies(library);
+  for (const auto& name : variablesOfDependencies(library, dependencies))
     plan.edits.renameDefined.try_emplace(name, name);
   // libtorch is in the program's global scope, where ld.so looks first, and defines more
   // than torch's own names: the uv_spawn that uvloop calls has to be uvloop's.
-  std::set<const Library*> seen;
-  plan.edits.ownDefinitionsFirst = !worksWithTorch(library, seen);
+  plan.edits.ownDefinitionsFirst = !worksWithTorch(library, dependencies);
 
   const InterpreterNames* interpreter = space.interpreter;
-  Names kept = namesFromDependencies(library, *interpreter);
+  Names kept = namesFromDependencies(library, dependencies, *interpreter);
   plan.key = KeyText()
                  .line("library", library.file.string())
                  .line("file", library.identity.text())

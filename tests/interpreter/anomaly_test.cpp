@@ -142,6 +142,8 @@ TEST_F(Anomaly, TracebacksWithoutTheCheckForNan) {
   call(1, "switch", {false});
   EXPECT_TRUE(call(0, "keeps_stack").toBool());
   call(0, "switch", {false});
+  EXPECT_FALSE(AnomalyMode::is_enabled());
+  EXPECT_TRUE(AnomalyMode::should_check_nan()) << "as torch begins";
 }
 
 TEST_F(Anomaly, SwitchedByAllAtOnce) {
@@ -210,6 +212,7 @@ TEST(AnomalyAtTheEnd, GoesWithItsInterpreter) {
     I.global("anomaly_test", "switch")({true});
     EXPECT_TRUE(I.global("anomaly_test", "keeps_stack")({}).toIValue().toBool());
   }
+  EXPECT_FALSE(AnomalyMode::is_enabled());
   gradientOfCpp();
 }
 

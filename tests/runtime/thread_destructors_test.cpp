@@ -4,8 +4,8 @@
 #include <multipy/runtime/interpreter_manager.h>
 #include <multipy/runtime/path_environment.h>
 
-#include <atomic>
 #include <barrier>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <thread>

@@ -52,23 +52,17 @@ void ThreadDestructors::add(Destroy destroy, void* object) {
 }
 
 void ThreadDestructors::run(Destroy destroy, void* object) noexcept {
-  {
-    const base::Lock lock(mutex_);
-    if (closed_) return;
-    ++running_;
-  }
+  if (!gate_.tryPass()) return;
   const InterpreterId before = process::Ownership::entered();
   process::Ownership::setCurrent(slot_);
   destroy(object);
   process::Ownership::setCurrent(before);
-  const base::Lock lock(mutex_);
-  if (--running_ == 0) noneRuns_.notifyAll();
+  gate_.leave();
 }
 
 void ThreadDestructors::close() noexcept {
-  const base::Lock lock(mutex_);
-  closed_ = true;
-  while (running_ > 0) noneRuns_.wait(mutex_);
+  gate_.close();
+  gate_.waitUntilEmpty();
 }
 
 }  // namespace multipy::runtime

@@ -15,7 +15,7 @@
 #include <memory>
 
 #include "base/interpreter_id.h"
-#include "base/mutex.h"
+#include "runtime/interpreter/operation_gate.h"
 
 namespace multipy::runtime {
 
@@ -36,10 +36,7 @@ class ThreadDestructors : public std::enable_shared_from_this<ThreadDestructors>
   void run(Destroy destroy, void* object) noexcept;
 
   const InterpreterId slot_;
-  base::Mutex mutex_;
-  base::Condition noneRuns_;
-  int running_ MULTIPY_GUARDED_BY(mutex_) = 0;
-  bool closed_ MULTIPY_GUARDED_BY(mutex_) = false;
+  OperationGate gate_;  // destructors that run are inside
 };
 
 }  // namespace multipy::runtime

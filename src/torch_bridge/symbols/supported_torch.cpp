@@ -288,27 +288,12 @@ std::vector<std::string> exportDifferences(const std::vector<elf::SharedObject>&
   const SettingSymbols& settings = settingSymbols();
   const ForwardLevelSymbols& levels = forwardLevelSymbols();
   const AnomalySymbols& anomaly = anomalySymbols();
-  for (const char* name : {settings.generator,
-                           settings.context,
-                           settings.dtype,
-                           settings.scalarType,
-                           settings.complexDtype,
-                           settings.setDtype,
-                           levels.open,
-                           levels.close,
-                           levels.get,
-                           levels.find,
-                           anomaly.enabled,
-                           anomaly.checkNan,
-                           anomaly.metadata,
-                           anomaly.isNan,
-                           anomaly.isAnyTrue,
-                           anomaly.itemOfBool,
-                           anomaly.evaluateFunction,
-                           anomaly.openGuard,
-                           anomaly.closeGuard,
-                           initNumThreadsSymbol(),
-                           resolveProcessGroupSymbol()})
+  for (const char* name :
+       {settings.generator, settings.context, settings.dtype, settings.scalarType,
+        settings.complexDtype, settings.setDtype, levels.open, levels.close, levels.get,
+        levels.find, anomaly.metadata, anomaly.isNan, anomaly.isAnyTrue, anomaly.itemOfBool,
+        anomaly.evaluateFunction, anomaly.openGuard, anomaly.closeGuard, initNumThreadsSymbol(),
+        resolveProcessGroupSymbol()})
     wanted[name] = {name};
 
   std::set<std::string_view> exported;

@@ -10,9 +10,10 @@
 #include "torch_bridge/symbols/supported_torch.h"
 
 namespace multipy::bridge {
-
 namespace {
+
 std::string_view fileName(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
 }  // namespace
 
 void redirectTorch(std::span<const loader::ImportRedirection> redirections) {
