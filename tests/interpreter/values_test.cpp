@@ -59,6 +59,7 @@ def two_flags():
         B = 2
     return Flags.A | Flags.B
 def tuple_key(): return {(1, 2): 3}
+def null_character(): raise ValueError("before\0after")
 def contains_itself():
     l = []
     l.append(l)
@@ -214,6 +215,13 @@ TEST_F(ValuesTest, ValuesOfCppThatContainThemselvesAreRefused) {
 }
 
 TEST_F(ValuesTest, PythonErrorsWhileConverting) {
+  try {
+    call("null_character");
+    FAIL();
+  } catch (const PythonException& error) {
+    EXPECT_EQ(error.message(), std::string("before\0after", 12));
+    EXPECT_NE(std::string(error.what()).find("before\\0after"), std::string::npos) << error.what();
+  }
   try {
     call("contains_itself");
     FAIL();

@@ -175,6 +175,8 @@ class PythonException : public Error {
                             const std::string& traceback) {
     std::string text = type + ": " + message;
     if (!traceback.empty()) text += "\n" + traceback;
+    // what() would end at the first null character.
+    for (std::size_t at; (at = text.find('\0')) != std::string::npos;) text.replace(at, 1, "\\0");
     return text;
   }
   std::string type_, message_, traceback_;
