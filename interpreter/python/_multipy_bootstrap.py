@@ -190,11 +190,16 @@ class _LoaderOnce:
         self._finder.execute(self._real, module)
 
 
+after_threading = []  # called with the module once it has been executed, on the importing thread
+
+
 def _execute_threading(loader, module):
     """In the thread that will finalise: threading takes the thread that executes it for the
     main one, and waits at the end until that one has gone. On a thread of the program that
     would be for ever."""
     _multipy_host.run_on_owner(lambda: loader.exec_module(module))
+    for each in after_threading:
+        each(module)
 
 
 def _execute_torch(loader, module):

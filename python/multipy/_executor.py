@@ -133,7 +133,10 @@ class InterpreterPoolExecutor(concurrent.futures.ThreadPoolExecutor):
             raise RuntimeError(IN_FORKED_CHILD)
         end = None if deadline is None else time.monotonic() + deadline
         function = crossing.Copied(fn) if self._copies else fn
-        task = _Task(self._places, crossing.pickle_of((function, args, kwargs), fn, **self._crossing), end)
+        try:
+            task = _Task(self._places, crossing.pickle_of((function, args, kwargs), fn, **self._crossing), end)
+        except Exception as error:
+            return super().submit(_failing, error)  # as a process pool's: the future has it
         future = super().submit(task)
         future.__class__ = Future
         future._task = task
@@ -168,6 +171,10 @@ class InterpreterPoolExecutor(concurrent.futures.ThreadPoolExecutor):
         finally:
             for future in futures:
                 future.cancel()
+
+
+def _failing(error):
+    raise error
 
 
 def _chunks(items, size):

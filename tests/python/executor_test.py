@@ -121,9 +121,13 @@ class Exceptions(unittest.TestCase):
         self.assertEqual(raised.exception.code, 3)
         self.assertEqual(result(abs, -1), 1)
 
-    def test_what_cannot_be_pickled_is_told_at_once(self):
+    def test_what_cannot_be_pickled_is_told_by_its_future(self):
+        future = pool.submit(abs, threading.Lock())
+        self.assertRegex(str(future.exception(10)), "pickle")
+        results = pool.map(abs, [-1, threading.Lock()])
+        self.assertEqual(next(results), 1)
         with self.assertRaisesRegex(Exception, "pickle"):
-            pool.submit(abs, threading.Lock())
+            next(results)
 
     def test_what_cannot_be_pickled_back_is_told(self):
         with self.assertRaisesRegex(Exception, "pickle"):

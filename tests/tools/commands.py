@@ -159,6 +159,34 @@ class Commands(unittest.TestCase):
         ours, plain = self.call("run", "forks.py"), self.plain("forks.py")
         self.assertEqual([ours.stdout, ours.stderr], [plain.stdout, plain.stderr])
 
+    def test_run_waits_for_threads(self):
+        self.script("threads.py", """\
+            import threading, time
+            from concurrent.futures import ThreadPoolExecutor
+
+            def work():
+                time.sleep(0.2)
+                threading.Thread(target=print, args=('from a thread of a thread',)).start()
+
+            def for_ever():
+                while True: time.sleep(10)
+
+            def daemon():
+                thread = threading.Thread(target=for_ever, daemon=True)
+                thread.start()
+                print(thread.daemon)
+
+            thread = threading.Thread(target=work)
+            thread.start()
+            print(thread.daemon, threading.current_thread().daemon)
+            daemon()
+            ThreadPoolExecutor(1).submit(lambda: (time.sleep(0.6), print('from a pool')))
+            raise SystemExit(3)
+            """)
+        ours, plain = self.call("run", "threads.py", code=3), self.plain("threads.py")
+        self.assertEqual(sorted(ours.stdout.splitlines()), sorted(plain.stdout.splitlines()))
+        self.assertEqual(ours.stderr, plain.stderr)
+
     def test_run_keeps_labelled_lines_whole(self):
         self.script("many.py", """\
             import os, sys, warnings

@@ -3,6 +3,8 @@
 import os
 import sys
 
+import _multipy_bootstrap
+
 
 # --- multipy run
 
@@ -24,8 +26,18 @@ def _without_ours(traceback):
     return traceback
 
 
+def _be_main_thread(threading):
+    """Threads are daemons if the one is that starts them, which a thread that Python has not made is. Those
+    that a script starts are none, so that the end waits for them."""
+    threading.current_thread()._daemonic = False
+
+
 def _run_main(work):
     process = os.getpid()
+    if "threading" in sys.modules:
+        _be_main_thread(sys.modules["threading"])
+    else:
+        _multipy_bootstrap.after_threading.append(_be_main_thread)
     try:
         work()
         code = 0
