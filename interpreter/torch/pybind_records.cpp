@@ -13,6 +13,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/object_list.h"
+
 namespace multipy {
 namespace {
 
@@ -21,17 +23,14 @@ class ConstantMemory {
  public:
   /// Throws std::bad_alloc.
   ConstantMemory() {
-    dl_iterate_phdr(
-        [](dl_phdr_info* library, size_t, void* all) {
-          for (int i = 0; i < library->dlpi_phnum; ++i) {
-            const auto& segment = library->dlpi_phdr[i];
-            if (segment.p_type != PT_LOAD || (segment.p_flags & PF_W)) continue;
-            const std::uintptr_t begin = library->dlpi_addr + segment.p_vaddr;
-            static_cast<ConstantMemory*>(all)->ranges_.push_back({begin, begin + segment.p_memsz});
-          }
-          return 0;
-        },
-        this);
+    const base::ObjectList objects([](const char*) { return true; });
+    for (const auto& object : objects) {
+      for (const auto& segment : object.headers) {
+        if (segment.p_type != PT_LOAD || (segment.p_flags & PF_W)) continue;
+        const std::uintptr_t begin = object.base + segment.p_vaddr;
+        ranges_.push_back({begin, begin + segment.p_memsz});
+      }
+    }
     std::ranges::sort(ranges_, {}, &Range::begin);
   }
 

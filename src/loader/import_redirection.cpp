@@ -1,5 +1,6 @@
 #include "loader/import_redirection.h"
 
+#include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
 #include <sys/mman.h>
@@ -9,7 +10,6 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdint>
-#include <exception>
 #include <map>
 #include <span>
 #include <string>
@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "base/fork_mutex.h"
+#include "base/object_list.h"
 #include "multipy/runtime/Exception.h"
 
 namespace multipy::loader {
@@ -43,8 +44,8 @@ using Words = std::vector<std::uintptr_t*>;
 // megabytes at 100 MB, and one that is linked for a high address has a small base.)
 class LoadedObject {
  public:
-  explicit LoadedObject(const dl_phdr_info& info)
-      : base_(info.dlpi_addr), headers_(info.dlpi_phdr, info.dlpi_phnum) {
+  explicit LoadedObject(const base::ObjectList::Object& object)
+      : base_(object.base), headers_(object.headers) {
     for (const ElfW(Phdr) & header : headers_) {
       if (header.p_type == PT_DYNAMIC) readDynamic(at<ElfW(Dyn)>(header.p_vaddr));
     }
@@ -137,6 +138,27 @@ class LoadedObject {
   const char* strings_ = nullptr;
 };
 
+/// Keeps an object loaded; false if it has been unloaded since it was listed.
+class KeptLoaded {
+ public:
+  explicit KeptLoaded(const base::ObjectList::Object& object)
+      : handle_(::dlopen(object.name, RTLD_LAZY | RTLD_NOLOAD)) {
+    if (!handle_) ::dlerror();  // that it is not loaded is an answer, not an error to keep
+    link_map* map = nullptr;
+    isThere_ =
+        handle_ && ::dlinfo(handle_, RTLD_DI_LINKMAP, &map) == 0 && map->l_addr == object.base;
+  }
+  ~KeptLoaded() {
+    if (handle_) ::dlclose(handle_);
+  }
+  KeptLoaded(KeptLoaded&&) = delete;
+  explicit operator bool() const { return isThere_; }
+
+ private:
+  void* const handle_;
+  bool isThere_;
+};
+
 void protect(void* address, int protection, const ImportRedirection& redirection) {
   const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
   void* const begin =
@@ -196,34 +218,18 @@ std::size_t redirectImports(std::span<const ImportRedirection> redirections,
   static constinit base::ForkMutex mutex;
   static KnownWords& known = *new KnownWords;  // never destroyed: threads may load until the end
   const base::Lock lock(mutex);
-  struct Run {
-    std::span<const ImportRedirection> redirections;
-    bool (*wanted)(std::string_view path);
-    std::size_t written = 0;
-    std::exception_ptr error;
-  } run{redirections, wanted, 0, {}};
-  // (No exception may pass through dl_iterate_phdr, which holds a lock: objects
-  // stay loaded while it runs.)
-  ::dl_iterate_phdr(
-      [](dl_phdr_info* info, std::size_t, void* data) {
-        auto& run = *static_cast<Run*>(data);
-        try {
-          known.noteUnloaded(info->dlpi_subs);
-          if (!run.wanted(info->dlpi_name)) return 0;
-          const LoadedObject object(*info);
-          const auto words = known.of(info->dlpi_addr, object, run.redirections);
-          for (std::size_t i = 0; i < words.size(); ++i)
-            for (std::uintptr_t* word : *words[i])
-              run.written += write(word, run.redirections[i], object);
-          return 0;
-        } catch (...) {
-          run.error = std::current_exception();
-          return 1;
-        }
-      },
-      &run);
-  if (run.error) std::rethrow_exception(run.error);
-  return run.written;
+  const base::ObjectList objects(wanted);
+  known.noteUnloaded(objects.unloaded());
+  std::size_t written = 0;
+  for (const auto& each : objects) {
+    const KeptLoaded kept(each);
+    if (!kept) continue;
+    const LoadedObject object(each);
+    const auto words = known.of(each.base, object, redirections);
+    for (std::size_t i = 0; i < words.size(); ++i)
+      for (std::uintptr_t* word : *words[i]) written += write(word, redirections[i], object);
+  }
+  return written;
 }
 
 }  // namespace multipy::loader

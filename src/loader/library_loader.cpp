@@ -172,7 +172,7 @@ void LibraryLoader::setPresent(const Group& group, bool present) {
   }
 }
 
-void LibraryLoader::reportMapped(const std::set<std::string>& copies) {
+void LibraryLoader::reportMapped(const std::set<std::string, std::less<>>& copies) {
   if (!adapter_) return;
   for (const auto& [path, range] : memoryRanges(copies)) {
     adapter_->mapped(slot_, range.first, range.second);
@@ -251,7 +251,7 @@ void LibraryLoader::recordOpened(const Group& group, int flags) {
     handles_.push_back(library->handle);
     privateHandles_.push_back(library->handle);
   }
-  std::set<std::string> paths;
+  std::set<std::string, std::less<>> paths;
   for (Library* library : group) {
     paths.insert(library->copy->path());
     rememberNeeded(*library);

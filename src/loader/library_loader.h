@@ -76,7 +76,7 @@ class LibraryLoader {
   void openAnnounced(Library& leader, int flags);
   void recordOpened(const Group& group, int flags);
   void setPresent(const Group& group, bool present);
-  void reportMapped(const std::set<std::string>& copies);
+  void reportMapped(const std::set<std::string, std::less<>>& copies);
   void remember(const Library& library, std::size_t pagesShared = 0);
   void rememberNeeded(Library& library);
   std::size_t countMapped() const noexcept;

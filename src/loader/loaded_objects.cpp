@@ -5,7 +5,10 @@
 
 #include <algorithm>
 #include <fstream>
+#include <functional>
 #include <string>
+
+#include "base/object_list.h"
 
 namespace multipy::loader {
 
@@ -29,28 +32,19 @@ link_map* objectAt(const void* address) {
   return static_cast<link_map*>(map);
 }
 
-std::map<std::string, MemoryRange> memoryRanges(const std::set<std::string>& paths) {
-  struct Search {
-    const std::set<std::string>& paths;
-    std::map<std::string, MemoryRange> found;
-  } search{paths, {}};
-  ::dl_iterate_phdr(
-      [](dl_phdr_info* object, std::size_t, void* data) {
-        auto& search = *static_cast<Search*>(data);
-        if (!search.paths.contains(object->dlpi_name)) return 0;
-        ElfW(Addr) begin = ~ElfW(Addr){0}, end = 0;
-        for (int i = 0; i < object->dlpi_phnum; ++i) {
-          const ElfW(Phdr)& segment = object->dlpi_phdr[i];
-          if (segment.p_type != PT_LOAD) continue;
-          begin = std::min(begin, object->dlpi_addr + segment.p_vaddr);
-          end = std::max(end, object->dlpi_addr + segment.p_vaddr + segment.p_memsz);
-        }
-        search.found[object->dlpi_name] = {reinterpret_cast<const void*>(begin),
-                                           reinterpret_cast<const void*>(end)};
-        return 0;
-      },
-      &search);
-  return std::move(search.found);
+std::map<std::string, MemoryRange> memoryRanges(const std::set<std::string, std::less<>>& paths) {
+  std::map<std::string, MemoryRange> found;
+  const base::ObjectList objects([&](const char* name) { return paths.contains(name); });
+  for (const auto& object : objects) {
+    ElfW(Addr) begin = ~ElfW(Addr){0}, end = 0;
+    for (const ElfW(Phdr) & segment : object.headers) {
+      if (segment.p_type != PT_LOAD) continue;
+      begin = std::min(begin, object.base + segment.p_vaddr);
+      end = std::max(end, object.base + segment.p_vaddr + segment.p_memsz);
+    }
+    found[object.name] = {reinterpret_cast<const void*>(begin), reinterpret_cast<const void*>(end)};
+  }
+  return found;
 }
 
 std::size_t countAllMappings() {

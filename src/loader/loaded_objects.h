@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -25,7 +26,7 @@ link_map* objectAt(const void* address);
 /// Where objects lie in memory: [begin, end) by the path they were opened by,
 /// for those named in `paths`.
 using MemoryRange = std::pair<const void*, const void*>;
-std::map<std::string, MemoryRange> memoryRanges(const std::set<std::string>& paths);
+std::map<std::string, MemoryRange> memoryRanges(const std::set<std::string, std::less<>>& paths);
 
 /// Number of lines in /proc/self/maps.
 std::size_t countAllMappings();

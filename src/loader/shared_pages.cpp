@@ -11,6 +11,7 @@
 #include <span>
 
 #include "base/file_descriptor.h"
+#include "base/object_list.h"
 
 namespace multipy::loader {
 namespace {
@@ -70,26 +71,17 @@ struct Segment {
 };
 
 std::vector<Segment> readOnlySegments(const std::string& path) {
-  struct Search {
-    const std::string& path;
-    std::vector<Segment> found;
-  } search{path, {}};
-  ::dl_iterate_phdr(
-      [](dl_phdr_info* object, std::size_t, void* data) {
-        auto& search = *static_cast<Search*>(data);
-        if (search.path != object->dlpi_name) return 0;
-        for (int i = 0; i < object->dlpi_phnum; ++i) {
-          const ElfW(Phdr)& header = object->dlpi_phdr[i];
-          if (!isReadOnlyLoad(header.p_type, header.p_flags)) continue;
-          const int protection =
-              (header.p_flags & PF_R ? PROT_READ : 0) | (header.p_flags & PF_X ? PROT_EXEC : 0);
-          search.found.push_back(
-              {header.p_offset, header.p_filesz, object->dlpi_addr + header.p_vaddr, protection});
-        }
-        return 1;
-      },
-      &search);
-  return std::move(search.found);
+  std::vector<Segment> found;
+  const base::ObjectList objects([&](const char* name) { return path == name; });
+  for (const auto& object : objects) {
+    for (const ElfW(Phdr) & header : object.headers) {
+      if (!isReadOnlyLoad(header.p_type, header.p_flags)) continue;
+      const int protection =
+          (header.p_flags & PF_R ? PROT_READ : 0) | (header.p_flags & PF_X ? PROT_EXEC : 0);
+      found.push_back({header.p_offset, header.p_filesz, object.base + header.p_vaddr, protection});
+    }
+  }
+  return found;
 }
 
 /// Maps [begin, end), which `segment` has at `begin - segment.offset`, from `file`,

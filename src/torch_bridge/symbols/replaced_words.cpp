@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/object_list.h"
 #include "multipy/runtime/Exception.h"
 
 namespace multipy::bridge {
@@ -22,20 +23,18 @@ struct Words {
 };
 
 // But for what is read-only once the library has been relocated.
-void addWritable(const dl_phdr_info& info, std::vector<Words>& all) {
+void addWritable(const base::ObjectList::Object& object, std::vector<Words>& all) {
   std::uintptr_t readOnlyEnd = 0;
-  for (int i = 0; i < info.dlpi_phnum; ++i)
-    if (info.dlpi_phdr[i].p_type == PT_GNU_RELRO)
-      readOnlyEnd = info.dlpi_phdr[i].p_vaddr + info.dlpi_phdr[i].p_memsz;
-  for (int i = 0; i < info.dlpi_phnum; ++i) {
-    const ElfW(Phdr)& segment = info.dlpi_phdr[i];
+  for (const ElfW(Phdr) & segment : object.headers)
+    if (segment.p_type == PT_GNU_RELRO) readOnlyEnd = segment.p_vaddr + segment.p_memsz;
+  for (const ElfW(Phdr) & segment : object.headers) {
     if (segment.p_type != PT_LOAD || (segment.p_flags & PF_W) == 0) continue;
     std::uintptr_t begin = segment.p_vaddr;
     const std::uintptr_t end = begin + segment.p_memsz;
     if (begin < readOnlyEnd && readOnlyEnd <= end) begin = readOnlyEnd;
     begin = (begin + sizeof begin - 1) & ~(sizeof begin - 1);
     if (begin < end)
-      all.push_back({reinterpret_cast<const std::uintptr_t*>(info.dlpi_addr + begin),
+      all.push_back({reinterpret_cast<const std::uintptr_t*>(object.base + begin),
                      (end - begin) / sizeof begin});
   }
 }
@@ -44,12 +43,8 @@ void addWritable(const dl_phdr_info& info, std::vector<Words>& all) {
 
 ReplacedWords::ReplacedWords() {
   std::vector<Words> all;
-  ::dl_iterate_phdr(
-      [](dl_phdr_info* info, std::size_t, void* all) {
-        if (isTorchs(info->dlpi_name)) addWritable(*info, *static_cast<std::vector<Words>*>(all));
-        return 0;
-      },
-      &all);
+  const base::ObjectList torch(isTorchs);
+  for (const auto& object : torch) addWritable(object, all);
   for (const Words& each : all) {
     Copy& copy = copies_.emplace_back();
     copy.words = each.begin;

@@ -14,6 +14,7 @@
 #include <sstream>
 #include <string_view>
 
+#include "base/object_list.h"
 #include "multipy/runtime/Exception.h"
 
 namespace multipy::bridge {
@@ -25,9 +26,11 @@ using Differences = std::vector<std::string>;
 const std::string kTorchPython = "libtorch_python.so", kTorchCpu = "libtorch_cpu.so";
 
 // "libX.so" itself, or with a version: "libX.so.2.6".
-bool isLibrary(const fs::path& path, const std::string& name) {
-  const std::string file = path.filename();
-  return file == name || file.starts_with(name + ".");
+bool isLibrary(std::string_view path, std::string_view name) {
+  std::string_view file = path.substr(path.rfind('/') + 1);
+  if (!file.starts_with(name)) return false;
+  file.remove_prefix(name.size());
+  return file.empty() || file.front() == '.';
 }
 
 // ------------------------------------------------------- symbols of libtorch_python
@@ -248,19 +251,11 @@ std::string buildIdOf(const fs::path& file) {
   return {};
 }
 
-bool isLibtorchPython(const fs::path& library) { return isLibrary(library, kTorchPython); }
+bool isLibtorchPython(const fs::path& library) { return isLibrary(library.native(), kTorchPython); }
 
 fs::path loadedTorchCpu() {
-  fs::path found;
-  ::dl_iterate_phdr(
-      [](dl_phdr_info* info, std::size_t, void* into) {
-        const fs::path path = info->dlpi_name ? info->dlpi_name : "";
-        if (!isLibrary(path, kTorchCpu)) return 0;
-        *static_cast<fs::path*>(into) = path;
-        return 1;
-      },
-      &found);
-  return found;
+  const base::ObjectList found([](const char* name) { return isLibrary(name, kTorchCpu); });
+  return found.begin() == found.end() ? fs::path() : fs::path(found.begin()->name);
 }
 
 TorchFiles torchFiles(const fs::path& libtorchPython) {
