@@ -321,12 +321,35 @@ int __wrap_system(const char* command) {
 
 #define MULTIPY_EXPORT __attribute__((visibility("default")))
 
-MULTIPY_EXPORT char* multipy_getenv(const char* name) { return __wrap_getenv(name); }
+/// What private libraries find of a variable that is `value`, or not set (null).
+///
+/// Options of a jemalloc that a library has of its own (pyarrow, polars; under a prefix for each)
+/// begin with one: a thread that it begins for giving memory back ends with the process, and until
+/// then neither the interpreter's libraries nor its memory can be given back. Without, it gives
+/// back as it allocates.
+static char* shownToLibraries(const char* name, char* value) {
+  if (!std::string_view(name).ends_with("MALLOC_CONF")) return value;
+  static constinit multipy::base::ForkMutex mutex;
+  static auto& shown = multipy::base::neverDestroyed<std::set<std::string>>();
+  const multipy::base::Lock lock(mutex);
+  try {
+    const std::string options = std::string("background_thread:false") + (value ? "," : "");
+    return const_cast<char*>(shown.insert(options + (value ? value : "")).first->c_str());
+  } catch (const std::bad_alloc&) {
+    return value;
+  }
+}
+
+MULTIPY_EXPORT char* multipy_getenv(const char* name) {
+  return shownToLibraries(name, __wrap_getenv(name));
+}
 MULTIPY_EXPORT int multipy_setenv(const char* name, const char* value, int overwrite) {
   return __wrap_setenv(name, value, overwrite);
 }
 MULTIPY_EXPORT int multipy_unsetenv(const char* name) { return __wrap_unsetenv(name); }
-MULTIPY_EXPORT char* multipy_secure_getenv(const char* name) { return getenvUnlessSecure(name); }
+MULTIPY_EXPORT char* multipy_secure_getenv(const char* name) {
+  return shownToLibraries(name, getenvUnlessSecure(name));
+}
 MULTIPY_EXPORT int multipy_putenv(char* entry) { return put(entry); }
 MULTIPY_EXPORT int multipy_clearenv() { return clear(); }
 MULTIPY_EXPORT int multipy_execv(const char* file, char* const arguments[]) {

@@ -160,6 +160,11 @@ import ctypes, os, shutil, tempfile
 c = ctypes.CDLL(None)
 c.getenv.restype = c.secure_getenv.restype = ctypes.c_char_p
 assert c.getenv(b'WHOSE') == c.secure_getenv(b'WHOSE') == b'interpreter 0'
+# (A jemalloc's, which is to begin no thread.)
+assert c.getenv(b'JE_X_MALLOC_CONF') == c.secure_getenv(b'JE_X_MALLOC_CONF') == b'background_thread:false'
+os.environ['JE_X_MALLOC_CONF'] = 'narenas:1'
+assert c.getenv(b'JE_X_MALLOC_CONF') == b'background_thread:false,narenas:1'
+del os.environ['JE_X_MALLOC_CONF']
 kept = ctypes.create_string_buffer(b'PUT=yes')
 assert c.putenv(kept) == 0 and c.getenv(b'PUT') == b'yes'
 def exec_in_child(function, *words):
