@@ -187,6 +187,21 @@ class Commands(unittest.TestCase):
         self.assertEqual(sorted(ours.stdout.splitlines()), sorted(plain.stdout.splitlines()))
         self.assertEqual(ours.stderr, plain.stderr)
 
+    def test_run_is_over_for_threads_that_wait_for_the_main_one(self):
+        self.script("watch.py", """\
+            import threading, time
+
+            def watch():
+                while any(each.is_alive() and not each.daemon and each is not watcher for each in threading.enumerate()):
+                    time.sleep(0.05)
+                print('nothing left')
+
+            watcher = threading.Thread(target=watch)
+            watcher.start()
+            print('end')
+            """)
+        self.assertEqual(self.call("run", "watch.py").stdout, self.plain("watch.py").stdout)
+
     def test_run_keeps_labelled_lines_whole(self):
         self.script("many.py", """\
             import os, sys, warnings

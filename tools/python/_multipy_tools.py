@@ -26,20 +26,37 @@ def _without_ours(traceback):
     return traceback
 
 
-def _be_main_thread(threading):
-    """Threads are daemons if the one is that starts them, which a thread that Python has not made is. Those
-    that a script starts are none, so that the end waits for them."""
-    threading.current_thread()._daemonic = False
+class _MainThread:
+    """The calling thread, as threading shows it while a script runs.
+
+    Threads are daemons if the one is that starts them, which a thread that Python has not made is. Those that a
+    script starts are none, so that the end waits for them. After the script it is shown no longer, as python's
+    main thread is over then: threads may wait for that.
+    """
+
+    def __enter__(self):
+        self._process = os.getpid()
+        if "threading" in sys.modules:
+            self._show(sys.modules["threading"])
+        else:
+            _multipy_bootstrap.after_threading.append(self._show)
+
+    def __exit__(self, *_):
+        threading = sys.modules.get("threading")
+        if threading and os.getpid() == self._process:  # in a child of fork() it is the main thread
+            threading.current_thread()._daemonic = True
+            threading._active.pop(threading.get_ident(), None)
+
+    @staticmethod
+    def _show(threading):
+        threading.current_thread()._daemonic = False
 
 
 def _run_main(work):
     process = os.getpid()
-    if "threading" in sys.modules:
-        _be_main_thread(sys.modules["threading"])
-    else:
-        _multipy_bootstrap.after_threading.append(_be_main_thread)
     try:
-        work()
+        with _MainThread():
+            work()
         code = 0
     except SystemExit as error:
         code = _exit_code(error)
