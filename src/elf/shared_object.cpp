@@ -68,6 +68,11 @@ SharedObject SharedObject::parse(std::vector<std::byte> bytes, std::string name,
   return {std::move(name), FileBytes::own(std::move(bytes)), machine};
 }
 
+SharedObject SharedObject::view(std::span<const std::byte> bytes, std::string name,
+                                const Machine& machine) {
+  return {std::move(name), FileBytes{nullptr, bytes}, machine};
+}
+
 SharedObject::SharedObject(std::string name, FileBytes file, const Machine& machine)
     : name_(std::move(name)), file_(std::move(file)), machine_(&machine) {
   readSegments();

@@ -62,6 +62,10 @@ class SharedObject {
   static SharedObject parse(std::vector<std::byte> bytes, std::string name,
                             const Machine& machine = Machine::host());
 
+  /// The same of bytes that stay where they are for as long as this object or any copy lives.
+  static SharedObject view(std::span<const std::byte> bytes, std::string name,
+                           const Machine& machine = Machine::host());
+
   const std::string& name() const noexcept { return name_; }
   /// The whole file. This span, and every string_view below, stays valid as
   /// long as this object or any copy of it lives; copies share the bytes.

@@ -33,15 +33,14 @@ std::string InterpreterNames::replacementOf(std::string_view name) {
 std::span<const std::string_view> InterpreterNames::replaced() noexcept { return kReplaced; }
 
 InterpreterNames::InterpreterNames(const elf::SharedObject& payload) {
-  base::Blake2b hash;
+  // (In the order of the table, which the linker makes by the names' hashes.)
   for (uint32_t index = 1; index < payload.symbolCount(); ++index) {
     const elf::Symbol symbol = payload.symbol(index);
-    if (symbol.defined && symbol.binding != STB_LOCAL) names_.emplace(symbol.name);
+    if (symbol.defined && symbol.binding != STB_LOCAL) (text_ += symbol.name) += '\0';
   }
-  for (const std::string& name : names_) {
-    hash.update(std::as_bytes(std::span(name.c_str(), name.size() + 1)));
-  }
-  digest_ = hash.finish();
+  for (std::size_t at = 0; at < text_.size(); at = text_.find('\0', at) + 1)
+    names_.emplace(text_.c_str() + at);
+  digest_ = base::Blake2b::digest(std::as_bytes(std::span(text_)));
   for (const std::string_view name : kReplaced) {
     if (exports(replacementOf(name))) continue;
     throw runtime::InternalError(payload.name() + ": does not export " + replacementOf(name) +

@@ -2,10 +2,10 @@
 #pragma once
 
 #include <cstddef>
-#include <set>
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 
 #include "elf/shared_object.h"
 
@@ -16,8 +16,9 @@ class InterpreterNames {
   /// Reads them from a payload. Throws ElfError, or InternalError if it does
   /// not export what every payload has to.
   explicit InterpreterNames(const elf::SharedObject& payload);
+  InterpreterNames(InterpreterNames&&) = delete;  // names_ points into text_
 
-  bool exports(std::string_view name) const { return names_.find(name) != names_.end(); }
+  bool exports(std::string_view name) const { return names_.contains(name); }
   /// Digest of all names: part of the key of every copy that was made for them.
   const std::string& digest() const noexcept { return digest_; }
 
@@ -29,7 +30,8 @@ class InterpreterNames {
   static std::span<const std::string_view> replaced() noexcept;
 
  private:
-  std::set<std::string, std::less<>> names_;
+  std::string text_;  // the names, each with its null character
+  std::unordered_set<std::string_view> names_;
   std::string digest_;
 };
 

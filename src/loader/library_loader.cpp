@@ -345,9 +345,7 @@ void* LibraryLoader::openInterpreter(std::span<const std::byte> bytes) {
   void* handle = nullptr;
   for (int attempt = 1; !handle; ++attempt) {
     copy = cache_->get(plan.key, kInterpreterFile, [&] {
-      return elf::edit(elf::SharedObject::parse({bytes.begin(), bytes.end()}, kInterpreterFile),
-                       plan.edits)
-          .bytes;
+      return elf::edit(elf::SharedObject::view(bytes, kInterpreterFile), plan.edits).bytes;
     });
     copyNames_.add(copy->path(), names_.interpreterSoname, kInterpreterFile);
     handle = ::dlopen(copy->path().c_str(), kDependencyFlags);

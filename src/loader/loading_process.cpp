@@ -22,13 +22,25 @@ std::string quickKey(std::span<const std::byte> bytes) {
          base::Blake2b::digest(bytes.last(end));
 }
 
+/// Of the contents: the linker has made the build id of them, which spares reading ten megabytes.
+/// (What was stripped of it since has another size.)
+std::string digestOf(const elf::SharedObject& object) {
+  const std::span<const std::byte> id = object.buildId();
+  if (id.empty()) return base::Blake2b::digest(object.bytes());
+  base::Blake2b hash;
+  hash.update(id);
+  const std::string size = std::to_string(object.bytes().size());
+  hash.update(std::as_bytes(std::span(size)));
+  return hash.finish();
+}
+
 }  // namespace
 
 Payload::Payload(std::span<const std::byte> bytes)
-    : Payload(bytes, elf::SharedObject::parse({bytes.begin(), bytes.end()}, "libinterpreter.so")) {}
+    : Payload(elf::SharedObject::view(bytes, "libinterpreter.so")) {}
 
-Payload::Payload(std::span<const std::byte> bytes, const elf::SharedObject& object)
-    : digest(base::Blake2b::digest(bytes)), names(object), sharable(sharableRanges(object)) {}
+Payload::Payload(const elf::SharedObject& object)
+    : digest(digestOf(object)), names(object), sharable(sharableRanges(object)) {}
 
 LoadingProcess& LoadingProcess::instance() {
   static auto* process = new LoadingProcess;

@@ -35,7 +35,7 @@ struct Payload {
   std::vector<elf::FileRange> sharable;  // sharableRanges()
 
  private:
-  Payload(std::span<const std::byte> bytes, const elf::SharedObject& object);
+  explicit Payload(const elf::SharedObject& object);
 };
 
 class LoadingProcess {

@@ -22,6 +22,7 @@
 #include "torch_bridge/python_binding.h"
 #include "torch_bridge/state/process_slots.h"
 #include "torch_bridge/state/profiler_router.h"
+#include "torch_bridge/symbols/replaced_words.h"
 #include "torch_bridge/symbols/supported_torch.h"
 
 namespace multipy::bridge {
@@ -100,10 +101,11 @@ void adopt() {
   redirectProgram();
   adoptOperatorsOf(handle);
   adoptRegistrations();
-  adoptProcessSlots();
+  const ReplacedWords before;
+  adoptProcessSlots(before);
   adoptTracebacks();
-  adoptProfiler();
-  adoptEngine();
+  adoptProfiler(before);
+  adoptEngine(before);
 }
 
 }  // namespace

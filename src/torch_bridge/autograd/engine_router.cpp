@@ -113,8 +113,8 @@ void addEngineRoutes(TorchRoutes& routes) {
   routes.engineThread = engineThread;
 }
 
-void adoptEngine() {
-  installOver<torch::autograd::set_default_engine_stub, currentEngine>(engines(),
+void adoptEngine(const ReplacedWords& before) {
+  installOver<torch::autograd::set_default_engine_stub, currentEngine>(before, engines(),
                                                                        "set_default_engine_stub");
 }
 

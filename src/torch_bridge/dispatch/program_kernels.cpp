@@ -45,6 +45,8 @@ class NoWarnings final : public c10::WarningHandler {
 }  // namespace
 
 bool isProgramsKernel(const c10::impl::AnnotatedKernel& kernel) {
+  // (Most kernels are C++ functions, which this tells without looking at them.)
+  if (kernel.kernel.isValidUnboxed()) return false;
   const c10::OperatorKernel* const functor = kernel.kernel.boxed_kernel_func_.functor_.get();
   if (!functor) return false;
   const std::string_view type = typeid(*functor).name();

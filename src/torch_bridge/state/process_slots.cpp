@@ -94,18 +94,17 @@ void addProcessSlotRoutes(TorchRoutes& routes) {
   };
 }
 
-void adoptProcessSlots() {
-  installOver<torch::jit::setPrintHandler, print>(printHandlers(), "setPrintHandler");
-  installOver<torch::jit::tracer::setPythonCallstack, callstack>(callstacks(),
+void adoptProcessSlots(const ReplacedWords& before) {
+  installOver<torch::jit::setPrintHandler, print>(before, printHandlers(), "setPrintHandler");
+  installOver<torch::jit::tracer::setPythonCallstack, callstack>(before, callstacks(),
                                                                  "setPythonCallstack");
   installOver<torch::jit::tracer::setRecordSourceLocation, recordSourceLocation>(
-      sourceLocations(), "setRecordSourceLocation");
-  installOver<torch::jit::tracer::setWarn, warn>(warners(), "setWarn");
-  std::call_once(conversionInstalled(), [] {
-    const ReplacedWords words;
+      before, sourceLocations(), "setRecordSourceLocation");
+  installOver<torch::jit::tracer::setWarn, warn>(before, warners(), "setWarn");
+  std::call_once(conversionInstalled(), [&before] {
     if (const void* const routed = feature::installObjectConversion<objectConversion>())
       objectConversions().set(InterpreterId::program(),
-                              words.replacedBy(routed, "setPyObjectConversionImpl"));
+                              before.replacedBy(routed, "setPyObjectConversionImpl"));
   });
 }
 

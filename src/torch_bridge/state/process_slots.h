@@ -15,12 +15,14 @@ struct TorchRoutes;
 
 namespace multipy::bridge {
 
+class ReplacedWords;
+
 void addProcessSlotRoutes(TorchRoutes& routes);   // process_slots.cpp
 void addTracebackRoutes(TorchRoutes& routes);     // traceback_router.cpp
 void addThreadObjectRoutes(TorchRoutes& routes);  // thread_objects.cpp
 void addDeviceGuardRoutes(TorchRoutes& routes);   // device_guard.cpp
 /// What torch has now becomes the program's own Python's. Before any interpreter has torch.
-void adoptProcessSlots();
+void adoptProcessSlots(const ReplacedWords& before);
 void adoptTracebacks();
 /// With the slot's GIL: its functions are called no longer.
 void purgeProcessSlots(InterpreterId slot);

@@ -201,10 +201,10 @@ void addProfilerRoutes(TorchRoutes& routes) {
   };
 }
 
-void adoptProfiler() {
-  installOver<tracing::registerTracer, makeTracer>(tracers(), "registerTracer");
+void adoptProfiler(const ReplacedWords& before) {
+  installOver<tracing::registerTracer, makeTracer>(before, tracers(), "registerTracer");
   if constexpr (feature::kHasMemoryTracer)
-    installOver<feature::registerMemoryTracer, makeMemoryTracer>(memoryTracers(),
+    installOver<feature::registerMemoryTracer, makeMemoryTracer>(before, memoryTracers(),
                                                                  "registerMemoryTracer");
 }
 

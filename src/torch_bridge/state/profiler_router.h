@@ -12,9 +12,11 @@ struct TorchRoutes;
 
 namespace multipy::bridge {
 
+class ReplacedWords;
+
 void addProfilerRoutes(TorchRoutes& routes);
 /// What torch has now becomes the program's own Python's. Before any interpreter has torch.
-void adoptProfiler();
+void adoptProfiler(const ReplacedWords& before);
 void purgeProfiler(InterpreterId slot);
 
 }  // namespace multipy::bridge

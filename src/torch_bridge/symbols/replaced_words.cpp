@@ -2,7 +2,6 @@
 
 #include <link.h>
 
-#include <cstring>
 #include <string>
 #include <string_view>
 
@@ -48,8 +47,7 @@ ReplacedWords::ReplacedWords() {
   for (const Words& each : all) {
     Copy& copy = copies_.emplace_back();
     copy.words = each.begin;
-    copy.before.resize(each.count);
-    std::memcpy(copy.before.data(), each.begin, each.count * sizeof *each.begin);
+    copy.before.assign(each.begin, each.begin + each.count);
   }
 }
 

@@ -35,14 +35,13 @@ class ReplacedWords {
 };
 
 /// As process::installOnce, before any interpreter has called that; what torch had until then
-/// becomes the program's own in `table`.
+/// becomes the program's own in `table`; `before` was made before.
 template <auto set, auto function, typename Table>
-void installOver(Table& table, const char* what) {
+void installOver(const ReplacedWords& before, Table& table, const char* what) {
   std::call_once(process::installed<set, function>(), [&] {
-    const ReplacedWords words;
     set(function);
     table.set(InterpreterId::program(),
-              words.replacedBy(reinterpret_cast<const void*>(function), what));
+              before.replacedBy(reinterpret_cast<const void*>(function), what));
   });
 }
 

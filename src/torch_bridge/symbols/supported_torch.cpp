@@ -13,6 +13,7 @@
 #include <set>
 #include <sstream>
 #include <string_view>
+#include <unordered_map>
 
 #include "base/object_list.h"
 #include "multipy/runtime/Exception.h"
@@ -35,12 +36,16 @@ bool isLibrary(std::string_view path, std::string_view name) {
 
 // ------------------------------------------------------- symbols of libtorch_python
 
+using Counts = std::unordered_map<std::string_view, int>;  // name → how often
+
 struct Symbols {
-  std::map<std::string_view, int> undefined, defined;  // name → how often
+  Counts undefined, defined;
 };
 
 Symbols symbolsOf(const elf::SharedObject& library) {
   Symbols symbols;
+  symbols.undefined.reserve(library.symbolCount());
+  symbols.defined.reserve(library.symbolCount());
   for (uint32_t index = 1; index < library.symbolCount(); ++index) {
     const elf::Symbol symbol = library.symbol(index);
     ++(symbol.defined ? symbols.defined : symbols.undefined)[symbol.name];
@@ -48,7 +53,7 @@ Symbols symbolsOf(const elf::SharedObject& library) {
   return symbols;
 }
 
-int count(const std::map<std::string_view, int>& names, std::string_view name) {
+int count(const Counts& names, std::string_view name) {
   const auto found = names.find(name);
   return found == names.end() ? 0 : found->second;
 }
@@ -86,11 +91,13 @@ void compareRedirected(const Symbols& symbols, Differences& differences) {
     known.insert(symbol.name);
     if (!symbol.stem.empty()) stems.insert(symbol.stem);
   }
+  std::set<std::string_view> strangers;
   for (const auto& [name, times] : symbols.undefined)
     for (const std::string_view stem : stems)
-      if (name.starts_with(stem) && !known.contains(name))
-        differences.push_back("undefined symbol " + std::string(name) +
-                              ": not expected, a function or overload that is not routed");
+      if (name.starts_with(stem) && !known.contains(name)) strangers.insert(name);
+  for (const std::string_view name : strangers)
+    differences.push_back("undefined symbol " + std::string(name) +
+                          ": not expected, a function or overload that is not routed");
 }
 
 void compareBinding(const Symbols& symbols, Differences& differences) {
