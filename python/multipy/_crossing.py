@@ -46,6 +46,8 @@ class Pickle:
         torch = sys.modules.get("torch")
         if hasattr(torch, "Tensor"):
             table[torch.Tensor] = self._reduce_tensor
+        if managers := sys.modules.get("multiprocessing.managers"):
+            table.update(dict.fromkeys(with_subclasses(managers.BaseProxy), _reduce_proxy))
         if sharing:
             table.update(sharing.reducers())
         if by_value:  # which has a table of its class, and looks at it when it is initialised
@@ -101,6 +103,24 @@ def _reduce_view(view):
 
 def _view_again(buffer, kind, shape):
     return memoryview(buffer).cast("B").cast(kind, shape)
+
+
+def with_subclasses(kind):
+    return {kind}.union(*map(with_subclasses, kind.__subclasses__()))
+
+
+def _reduce_proxy(proxy):
+    how, arguments, *more = proxy.__reduce_ex__(5)
+    return proxy_again, (bytes(proxy._authkey), how, arguments), *more
+
+
+def proxy_again(key, how, arguments):
+    """A proxy of an object of a multiprocessing manager's, which asks for the key that processes inherit."""
+    if IN_WORKER:
+        from multiprocessing import process
+
+        process.current_process().authkey = key
+    return how(*arguments)
 
 
 def pickle_of(value, function=None, **how):

@@ -136,8 +136,10 @@ class InterpreterPoolExecutor(concurrent.futures.ThreadPoolExecutor):
         try:
             task = _Task(self._places, crossing.pickle_of((function, args, kwargs), fn, **self._crossing), end)
         except Exception as error:
-            return super().submit(_failing, error)  # as a process pool's: the future has it
-        future = super().submit(task)
+            task = None
+            future = super().submit(_failing, error)  # as a process pool's: the future has it
+        else:
+            future = super().submit(task)
         future.__class__ = Future
         future._task = task
         return future
@@ -153,24 +155,26 @@ class InterpreterPoolExecutor(concurrent.futures.ThreadPoolExecutor):
         chunks = _chunks(zip(*iterables), chunksize)
         ahead = chunks if buffersize is None else itertools.islice(chunks, buffersize)
         futures = [self.submit(crossing.call_each, fn, chunk) for chunk in ahead]
-        results = self._results(fn, futures, chunks if buffersize is not None else iter(()), end)
+        # (Results of calls that are all submitted do not keep the pool.)
+        more = iter(()) if buffersize is None else (self.submit(crossing.call_each, fn, chunk) for chunk in chunks)
+        results = _results(futures, more, end)
         return _shown(results, iterables) if progress else results
 
-    def _results(self, fn, futures, chunks, end):
-        futures.reverse()
-        try:
-            while futures:
-                wait = None if end is None else end - time.monotonic()
-                results = futures[-1].result(wait)
-                futures.pop()
-                for chunk in itertools.islice(chunks, 1):
-                    futures.insert(0, self.submit(crossing.call_each, fn, chunk))
-                results.reverse()
-                while results:
-                    yield results.pop()  # which nothing here keeps
-        finally:
-            for future in futures:
-                future.cancel()
+
+def _results(futures, more, end):
+    futures.reverse()
+    try:
+        while futures:
+            wait = None if end is None else end - time.monotonic()
+            results = futures[-1].result(wait)
+            futures.pop()
+            futures[:0] = itertools.islice(more, 1)
+            results.reverse()
+            while results:
+                yield results.pop()  # which nothing here keeps
+    finally:
+        for future in futures:
+            future.cancel()
 
 
 def _failing(error):

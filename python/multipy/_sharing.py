@@ -6,7 +6,7 @@ address, whatever start method it was made for; memory is mapped again, and what
 
 import os
 
-from _multipy_crossing import IN_WORKER
+from _multipy_crossing import IN_WORKER, with_subclasses
 
 if IN_WORKER:
     import _multipy_host
@@ -51,7 +51,7 @@ class Sharing:
             # (torch registers its tensors there, which would go by shared memory.)
             if not (getattr(reducer, "__module__", None) or "").startswith("torch.")
         }
-        found.update(dict.fromkeys(_with_subclasses(synchronize.SemLock), self._reduce_semaphore))
+        found.update(dict.fromkeys(with_subclasses(synchronize.SemLock), self._reduce_semaphore))
         found[heap.Arena] = self._reduce_arena
         return found
 
@@ -71,10 +71,6 @@ class Sharing:
 
     def DupFd(self, descriptor):
         return Descriptor(descriptor)
-
-
-def _with_subclasses(kind):
-    return {kind}.union(*map(_with_subclasses, kind.__subclasses__()))
 
 
 class Descriptor:

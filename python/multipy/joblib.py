@@ -6,6 +6,7 @@
         search.fit(X, y)
 """
 
+import concurrent.futures
 import multiprocessing
 import os
 import threading
@@ -28,6 +29,14 @@ def _executor_of(workers):
         # Threads, and with them interpreters, start when there is a task for one.
         _executor._max_workers = max(_executor._max_workers, workers)
         return _executor
+
+
+def _give_up(executor):
+    """The next call gets another one. (What other threads still have in this one goes on.)"""
+    global _executor
+    with _lock:
+        if _executor is executor:
+            _executor = None
 
 
 class _Executor(InterpreterPoolExecutor):
@@ -60,11 +69,14 @@ class MultipyBackend(AutoBatchingMixin, ParallelBackendBase):
         if n_jobs == 1:
             raise FallbackToBackend(SequentialBackend(nesting_level=self.nesting_level))
         self._executor = _executor_of(n_jobs)
+        self._futures = set()
         self.parallel = parallel
         return n_jobs
 
     def submit(self, func, callback=None):
         future = self._executor.submit(func)
+        self._futures.add(future)
+        future.add_done_callback(self._futures.discard)
         if callback is not None:
             future.add_done_callback(callback)
         return future
@@ -76,10 +88,13 @@ class MultipyBackend(AutoBatchingMixin, ParallelBackendBase):
         self.reset_batch_stats()
 
     def abort_everything(self, ensure_ready=True):
-        executor, self._executor = self._executor, None
-        executor.shutdown(wait=False, cancel_futures=True)
-        if ensure_ready:
-            self.configure(n_jobs=self.parallel.n_jobs, parallel=self.parallel)
+        futures = list(self._futures)
+        for future in futures:
+            future.cancel(running=True)
+        if concurrent.futures.wait(futures, timeout=1).not_done:  # no interrupt has reached them
+            _give_up(self._executor)
+            if ensure_ready:
+                self.configure(n_jobs=self.parallel.n_jobs, parallel=self.parallel)
 
 
 joblib.register_parallel_backend("multipy", MultipyBackend)

@@ -95,6 +95,20 @@ class Tasks(unittest.TestCase):
         self.assertLessEqual(len(taken), 4)
         self.assertEqual(list(results), list(range(1, 10)))
 
+    def test_results_of_map_do_not_keep_the_pool(self):
+        other = multipy.InterpreterPoolExecutor(1)
+        results = other.map(abs, [-1, -2])
+        threads = list(other._threads)
+        del other
+        gc.collect()
+        for thread in threads:
+            thread.join(60)
+            self.assertFalse(thread.is_alive())
+        self.assertEqual(list(results), [1, 2])
+
+    def test_a_pool_that_nothing_keeps_takes_the_rest_of_a_map_with_a_buffer(self):
+        self.assertEqual(list(multipy.InterpreterPoolExecutor(1).map(abs, [-1, -2, -3], buffersize=1)), [1, 2, 3])
+
     def test_two_tasks_run_at_once(self):
         here = np.zeros(2)
         meet = "import time\nhere[me] = 1\nwhile not here.all(): time.sleep(0.01)"
@@ -124,6 +138,7 @@ class Exceptions(unittest.TestCase):
     def test_what_cannot_be_pickled_is_told_by_its_future(self):
         future = pool.submit(abs, threading.Lock())
         self.assertRegex(str(future.exception(10)), "pickle")
+        self.assertFalse(future.cancel(running=True))
         results = pool.map(abs, [-1, threading.Lock()])
         self.assertEqual(next(results), 1)
         with self.assertRaisesRegex(Exception, "pickle"):
@@ -508,6 +523,30 @@ class Processes(unittest.TestCase):
                     assert pool.submit(eval, "__import__('sys').argv").result() == [""]
             """
         self.run_script(program, b"caf\xe9")
+
+    def test_what_a_manager_of_multiprocessing_has_is_used_in_tasks(self):
+        program = """
+            import multiprocessing
+            import multipy
+
+            def first(queues):
+                queues[0].put(7)
+                return queues[0]
+
+            def make():
+                return first
+
+            if __name__ == "__main__":
+                context = multiprocessing.get_context("spawn")
+                with context.Manager() as manager, multipy.InterpreterPoolExecutor(1) as pool:
+                    queues = manager.list()
+                    queues.append(manager.Queue())
+                    queue = pool.submit(first, queues).result()
+                    assert queue.get() == 7
+                    with multipy.Pool(1, make) as model:
+                        assert model(queues).get() == 7
+            """
+        self.run_script(program)
 
     def test_what_is_defined_in_the_main_module_comes_back(self):
         program = """

@@ -1,8 +1,10 @@
 """joblib's backend "multipy"."""
 
+import concurrent.futures
 import os
 import subprocess
 import sys
+import time
 import unittest
 
 import joblib
@@ -21,6 +23,15 @@ def nested(n):
 
 def fail():
     raise LookupError("as it is")
+
+
+def interpreter():
+    time.sleep(0.5)  # so that each of them has one of these calls
+    return id(sys.modules["sys"])
+
+
+def interpreters():
+    return set(joblib.Parallel(batch_size=1)(joblib.delayed(interpreter)() for _ in range(4)))
 
 
 class Backend(unittest.TestCase):
@@ -51,6 +62,28 @@ class Backend(unittest.TestCase):
         with self.assertRaisesRegex(LookupError, "as it is"):
             joblib.Parallel()(joblib.delayed(fail)() for _ in range(3))
         self.assertEqual(joblib.Parallel()(joblib.delayed(abs)(i) for i in range(3)), [0, 1, 2])
+
+    def test_a_call_that_fails_leaves_those_of_other_threads_and_the_interpreters_alone(self):
+        joblib.Parallel()(joblib.delayed(abs)(i) for i in range(8))
+        before = interpreters()
+
+        def other():
+            with joblib.parallel_config(backend="multipy", n_jobs=2):
+                return joblib.Parallel(pre_dispatch="all", batch_size=1)(joblib.delayed(pow)(i, 2) for i in range(300))
+
+        with concurrent.futures.ThreadPoolExecutor(1) as threads:
+            found = threads.submit(other)
+            with self.assertRaises(LookupError):
+                joblib.Parallel()(joblib.delayed(fail)() for _ in range(1))
+            self.assertEqual(found.result(), [i * i for i in range(300)])
+        self.assertEqual(interpreters(), before)
+
+    def test_a_task_that_runs_is_ended_with_a_call_that_fails(self):
+        start = time.monotonic()
+        with self.assertRaises(LookupError):
+            joblib.Parallel(batch_size=1)([joblib.delayed(time.sleep)(100), joblib.delayed(fail)()])
+        self.assertEqual(joblib.Parallel()(joblib.delayed(abs)(i) for i in range(8)), list(range(8)))
+        self.assertLess(time.monotonic() - start, 90)
 
     def test_results_as_they_come(self):
         found = joblib.Parallel(return_as="generator_unordered")(joblib.delayed(abs)(i) for i in range(50))
