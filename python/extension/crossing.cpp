@@ -78,6 +78,18 @@ bool stringsOf(PyObject* sequence, std::vector<std::string>& strings) {
   return true;
 }
 
+bool variablesOf(PyObject* sequence, InterpreterOptions& options) {
+  std::vector<std::string> entries;
+  if (!stringsOf(sequence, entries)) return false;
+  auto& variables = options.environmentVariables.emplace();
+  for (const std::string& entry : entries) {
+    // (A name may begin with one.)
+    const std::size_t equals = entry.find('=', 1);
+    if (equals != std::string::npos) variables[entry.substr(0, equals)] = entry.substr(equals + 1);
+  }
+  return true;
+}
+
 bool deadlineOf(PyObject* seconds, CallOptions& options) {
   if (seconds == Py_None) return true;
   const double patience = PyFloat_AsDouble(seconds);

@@ -70,6 +70,9 @@ bool outside(Work&& work) {
 
 /// False with a Python exception.
 bool stringsOf(PyObject* sequence, std::vector<std::string>& strings);
+/// The environment variables that interpreters have, of a sequence of "name=value". False with a
+/// Python exception.
+bool variablesOf(PyObject* sequence, runtime::InterpreterOptions& options);
 /// `seconds` from now, or none for None. False with a Python exception.
 bool deadlineOf(PyObject* seconds, runtime::CallOptions& options);
 

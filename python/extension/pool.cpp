@@ -95,20 +95,21 @@ std::shared_ptr<State> stateOf(PyObject* self) {
 }
 
 // Pool(prefix, sources, arguments, interpreters, most_waiting, after_calls, after_seconds,
-// after_bytes, slim)
+// after_bytes, slim, variables)
 PyObject* create(PyTypeObject* type, PyObject* arguments, PyObject*) {
   const char* prefix = nullptr;
-  PyObject *modules = nullptr, *words = nullptr;
+  PyObject *modules = nullptr, *words = nullptr, *variables = nullptr;
   Py_ssize_t interpreters = 0, mostWaiting = -1;
   unsigned long long afterCalls = 0, afterBytes = 0;
   double afterSeconds = 0;
   int slim = 0;
-  if (!PyArg_ParseTuple(arguments, "sOOnnKdKp", &prefix, &modules, &words, &interpreters,
-                        &mostWaiting, &afterCalls, &afterSeconds, &afterBytes, &slim))
+  if (!PyArg_ParseTuple(arguments, "sOOnnKdKpO", &prefix, &modules, &words, &interpreters,
+                        &mostWaiting, &afterCalls, &afterSeconds, &afterBytes, &slim, &variables))
     return nullptr;
   InterpreterManagerOptions options;
   Sources sources;
-  if (!sourcesOf(modules, sources) || !stringsOf(words, options.interpreters.arguments))
+  if (!sourcesOf(modules, sources) || !stringsOf(words, options.interpreters.arguments) ||
+      !variablesOf(variables, options.interpreters))
     return nullptr;
   options.interpreters.slimTorch = slim != 0;
   if (mostWaiting >= 0) options.pool.mostWaiting = static_cast<std::size_t>(mostWaiting);

@@ -50,16 +50,19 @@ struct Worker {
   PyObject_HEAD std::shared_ptr<State> state;
 };
 
-// Worker(prefix, sources, arguments, slim)
+// Worker(prefix, sources, arguments, slim, variables)
 PyObject* create(PyTypeObject* type, PyObject* arguments, PyObject*) {
   const char* prefix = nullptr;
-  PyObject *modules = nullptr, *words = nullptr;
+  PyObject *modules = nullptr, *words = nullptr, *variables = nullptr;
   int slim = 0;
-  if (!PyArg_ParseTuple(arguments, "sOOp", &prefix, &modules, &words, &slim)) return nullptr;
+  if (!PyArg_ParseTuple(arguments, "sOOpO", &prefix, &modules, &words, &slim, &variables))
+    return nullptr;
   Sources sources;
   InterpreterOptions own;
   own.slimTorch = slim != 0;
-  if (!sourcesOf(modules, sources) || !stringsOf(words, own.arguments)) return nullptr;
+  if (!sourcesOf(modules, sources) || !stringsOf(words, own.arguments) ||
+      !variablesOf(variables, own))
+    return nullptr;
   std::shared_ptr<State> state;
   if (!outside([&] {
         state = {new State(prefix, std::move(own)), DeletedWithoutGil<State>()};

@@ -54,13 +54,14 @@ class _Task:
 class _Places(threading.local):
     """The worker of each thread of a pool."""
 
-    def __init__(self, initializer, most_tasks, slim_torch):
+    def __init__(self, initializer, most_tasks, slim_torch, variables):
         self._initializer, self._most_tasks, self._slim_torch = initializer, most_tasks, slim_torch
+        self._variables = variables
         self._worker = None
         self._tasks = 0
 
     def start(self):
-        worker = Worker(self._slim_torch)
+        worker = Worker(self._slim_torch, self._variables)
         if self._initializer is not None:
             worker.run(self._initializer)
         self._worker, self._tasks = worker, 0
@@ -94,6 +95,7 @@ class InterpreterPoolExecutor(concurrent.futures.ThreadPoolExecutor):
     """
 
     _crossing = {}  # of _crossing.Pickle
+    _variables = {}  # that its interpreters have besides the program's
 
     def __init__(
         self,
@@ -121,7 +123,7 @@ class InterpreterPoolExecutor(concurrent.futures.ThreadPoolExecutor):
         if copy:
             self._crossing = crossing.COPY_ALL
         first = None if initializer is None else pickled(initializer, tuple(initargs), {}, **self._crossing)
-        self._places = _Places(first, max_tasks_per_child, slim_torch)
+        self._places = _Places(first, max_tasks_per_child, slim_torch, self._variables)
         self._pid = os.getpid()
         # Without an initializer an interpreter starts when its thread has a task, which is under way then.
         start = None if first is None else self._places.start

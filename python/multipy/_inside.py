@@ -81,6 +81,8 @@ def run(*parcel):
     try:
         function, arguments, keywords = _opened(*parcel)
         del parcel
+        if _threads_of_openmp:
+            _limit_openmp()
         result = function(*arguments, **keywords)
         if type(result) is Result:
             return _packed(pickle_of(result.value, **result.crossing))
@@ -116,11 +118,27 @@ def _packed_error(error):
     return _packed(answer, 1, pickle.dumps(text))
 
 
-def register_joblib():
-    """In a worker joblib's backend of this name calls one function after the other."""
+_threads_of_openmp = None
+_modules_before = 0
+
+
+def _limit_openmp():
+    """For this thread, in all libraries of OpenMP that there are by now. They are one for the process and
+    read its variables, unlike an interpreter's own OpenBLAS."""
+    global _modules_before
+    if len(sys.modules) != _modules_before and (control := sys.modules.get("threadpoolctl")):
+        control.threadpool_limits(_threads_of_openmp, user_api="openmp")
+        _modules_before = len(sys.modules)
+
+
+def begin_joblib(threads):
+    """In a worker joblib's backend of this name calls one function after the other, each with so many
+    threads of OpenMP's (None: as many as it likes)."""
     import joblib
     from joblib._parallel_backends import SequentialBackend
 
+    global _threads_of_openmp
+    _threads_of_openmp = threads
     joblib.register_parallel_backend("multipy", SequentialBackend)
 
 

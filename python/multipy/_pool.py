@@ -8,7 +8,7 @@ import sys
 import threading
 import weakref
 
-from multipy._workers import IN_FORKED_CHILD, arguments, crossing, host_module, refuse_in_worker, search_path, sources
+from multipy._workers import IN_FORKED_CHILD, arguments, crossing, host_module, refuse_in_worker, search_path, sources, variables
 
 
 _FOREVER = 1e9  # seconds; a clock's nanoseconds end somewhere
@@ -85,6 +85,7 @@ class Pool:
             _seconds("replace_after_seconds", replace_after_seconds),
             _count("replace_after_bytes", replace_after_bytes),
             slim_torch,
+            variables(),
         )
         self._end = weakref.finalize(self, _close, self._pool, self._under_way, self._pid)
         try:

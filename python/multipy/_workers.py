@@ -4,6 +4,7 @@ import concurrent.futures
 import functools
 import importlib
 import importlib.util
+import os
 import pathlib
 import re
 import sys
@@ -50,6 +51,12 @@ def search_path():
 def arguments():
     """sys.argv, which a program may have changed or removed."""
     return [str(word) for word in getattr(sys, "argv", ())]
+
+
+def variables(more=()):
+    """The environment variables that an interpreter begins with. Like a process it has its own, so that what a
+    task sets there is not the program's."""
+    return [f"{name}={value}" for name, value in {**os.environ, **dict(more)}.items()]
 
 
 def refuse_in_worker():
@@ -110,9 +117,9 @@ class TaskTimedOut(Ended, concurrent.futures.TimeoutError):
 class Worker:
     """An interpreter, in which this thread's tasks are run, one after the other."""
 
-    def __init__(self, slim_torch=True):
+    def __init__(self, slim_torch=True, more_variables=()):
         self._host = host_module()
-        self._worker = self._host.Worker(sys.prefix, sources(), arguments(), slim_torch)
+        self._worker = self._host.Worker(sys.prefix, sources(), arguments(), slim_torch, variables(more_variables))
         self.run(crossing.Pickle((inside.prepare, (search_path(), crossing.main_of_program()), {})))
 
     def run(self, pickle, seconds=None, stop=None):

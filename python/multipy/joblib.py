@@ -21,11 +21,11 @@ _lock = threading.Lock()
 _executor = None  # kept for the next call: interpreters take a while to start
 
 
-def _executor_of(workers):
+def _executor_of(workers, variables):
     global _executor
     with _lock:
-        if _executor is None or not _executor.is_open():
-            _executor = _Executor(workers, initializer=inside.register_joblib)
+        if _executor is None or not _executor.is_open() or _executor._variables != variables:
+            _executor = _Executor(workers, variables)
         # Threads, and with them interpreters, start when there is a task for one.
         _executor._max_workers = max(_executor._max_workers, workers)
         return _executor
@@ -43,6 +43,12 @@ class _Executor(InterpreterPoolExecutor):
     # As joblib does with processes: small arrays are copied, large ones are there to be read.
     _crossing = {"copy_below": 1 << 20, "read_only": True}
 
+    def __init__(self, workers, variables):
+        self._variables = variables
+        threads = variables["OMP_NUM_THREADS"].partition(",")[0]  # "4,2": of nested regions
+        threads = int(threads) if threads.isdecimal() else None
+        super().__init__(workers, initializer=inside.begin_joblib, initargs=(threads,))
+
     def is_open(self):
         return self._pid == os.getpid() and not self._shutdown
 
@@ -51,7 +57,7 @@ class MultipyBackend(AutoBatchingMixin, ParallelBackendBase):
     """Tasks run in interpreters of this process."""
 
     supports_retrieve_callback = True
-    supports_inner_max_num_threads = False
+    supports_inner_max_num_threads = True
     supports_sharedmem = False
     uses_threads = False
 
@@ -68,7 +74,7 @@ class MultipyBackend(AutoBatchingMixin, ParallelBackendBase):
         n_jobs = self.effective_n_jobs(n_jobs)
         if n_jobs == 1:
             raise FallbackToBackend(SequentialBackend(nesting_level=self.nesting_level))
-        self._executor = _executor_of(n_jobs)
+        self._executor = _executor_of(n_jobs, self._prepare_worker_env(n_jobs))
         self._futures = set()
         self.parallel = parallel
         return n_jobs

@@ -3,6 +3,7 @@
 import array
 import asyncio
 import concurrent.futures
+import ctypes
 import functools
 import gc
 import math
@@ -15,6 +16,7 @@ import textwrap
 import threading
 import time
 import unittest
+import unittest.mock
 import weakref
 
 import numpy as np
@@ -108,6 +110,17 @@ class Tasks(unittest.TestCase):
 
     def test_a_pool_that_nothing_keeps_takes_the_rest_of_a_map_with_a_buffer(self):
         self.assertEqual(list(multipy.InterpreterPoolExecutor(1).map(abs, [-1, -2, -3], buffersize=1)), [1, 2, 3])
+
+    def test_variables_that_a_task_sets_are_not_the_programs(self):
+        with unittest.mock.patch.dict(os.environ, {"MULTIPY_SET_BEFORE": "b\udce9fore"}):
+            with multipy.InterpreterPoolExecutor(1) as other:
+                self.assertEqual(other.submit(os.getenv, "MULTIPY_SET_BEFORE").result(), "b\udce9fore")
+                other.submit(os.putenv, "MULTIPY_SET_THERE", "there").result()
+                other.submit(exec, "import os; os.environ['MULTIPY_SET_THERE'] = 'there'").result()
+                self.assertEqual(other.submit(os.getenv, "MULTIPY_SET_THERE").result(), "there")
+        libc = ctypes.CDLL(None)
+        libc.getenv.restype = ctypes.c_char_p
+        self.assertIsNone(libc.getenv(b"MULTIPY_SET_THERE"))
 
     def test_two_tasks_run_at_once(self):
         here = np.zeros(2)

@@ -6,11 +6,13 @@ import subprocess
 import sys
 import time
 import unittest
+import unittest.mock
 
 import joblib
 import numpy as np
 
 import multipy.joblib
+from multipy.joblib import MultipyBackend
 
 
 def facts(array):
@@ -84,6 +86,22 @@ class Backend(unittest.TestCase):
             joblib.Parallel(batch_size=1)([joblib.delayed(time.sleep)(100), joblib.delayed(fail)()])
         self.assertEqual(joblib.Parallel()(joblib.delayed(abs)(i) for i in range(8)), list(range(8)))
         self.assertLess(time.monotonic() - start, 90)
+
+    def test_libraries_in_a_call_have_their_share_of_threads(self):
+        def shares():
+            return set(joblib.Parallel()(joblib.delayed(os.getenv)("OPENBLAS_NUM_THREADS") for _ in range(4)))
+
+        before = os.environ.copy()
+        with unittest.mock.patch.dict(os.environ):
+            for name in MultipyBackend.MAX_NUM_THREADS_VARS:
+                os.environ.pop(name, None)
+            self.assertEqual(shares(), {str(max(joblib.cpu_count() // 2, 1))})
+            with joblib.parallel_config(backend="multipy", n_jobs=2, inner_max_num_threads=3):
+                self.assertEqual(shares(), {"3"})
+            os.environ["OMP_NUM_THREADS"] = "2,1"
+            os.environ["OPENBLAS_NUM_THREADS"] = "5"
+            self.assertEqual(shares(), {"5"})
+        self.assertEqual(os.environ, before)
 
     def test_results_as_they_come(self):
         found = joblib.Parallel(return_as="generator_unordered")(joblib.delayed(abs)(i) for i in range(50))
