@@ -1,6 +1,5 @@
 #include "loader/import_redirection.h"
 
-#include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
 #include <sys/mman.h>
@@ -138,27 +137,6 @@ class LoadedObject {
   const char* strings_ = nullptr;
 };
 
-/// Keeps an object loaded; false if it has been unloaded since it was listed.
-class KeptLoaded {
- public:
-  explicit KeptLoaded(const base::ObjectList::Object& object)
-      : handle_(::dlopen(object.name, RTLD_LAZY | RTLD_NOLOAD)) {
-    if (!handle_) ::dlerror();  // that it is not loaded is an answer, not an error to keep
-    link_map* map = nullptr;
-    isThere_ =
-        handle_ && ::dlinfo(handle_, RTLD_DI_LINKMAP, &map) == 0 && map->l_addr == object.base;
-  }
-  ~KeptLoaded() {
-    if (handle_) ::dlclose(handle_);
-  }
-  KeptLoaded(KeptLoaded&&) = delete;
-  explicit operator bool() const { return isThere_; }
-
- private:
-  void* const handle_;
-  bool isThere_;
-};
-
 void protect(void* address, int protection, const ImportRedirection& redirection) {
   const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
   void* const begin =
@@ -222,8 +200,6 @@ std::size_t redirectImports(std::span<const ImportRedirection> redirections,
   known.noteUnloaded(objects.unloaded());
   std::size_t written = 0;
   for (const auto& each : objects) {
-    const KeptLoaded kept(each);
-    if (!kept) continue;
     const LoadedObject object(each);
     const auto words = known.of(each.base, object, redirections);
     for (std::size_t i = 0; i < words.size(); ++i)

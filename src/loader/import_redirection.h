@@ -23,7 +23,8 @@ struct ImportRedirection {
 /// they were opened by ("" is the program itself); returns the number of words
 /// that were written. A library loaded later is not redirected, and the dynamic
 /// linker may write the original's address once more if another thread is just
-/// making its library's first call: to be repeated after loading.
+/// making its library's first call: to be repeated after loading. What is wanted must stay loaded
+/// meanwhile. (No lock of ld.so's is waited for, which a thread in a static initialiser has.)
 ///
 /// Threads: any. Throws LoadError where a table cannot be made writable.
 std::size_t redirectImports(std::span<const ImportRedirection> redirections,
