@@ -21,6 +21,7 @@
 #include <utility>
 #include <vector>
 
+#include "interpreter/common/exported.h"
 #include "interpreter/common/host_connection.h"
 #include "interpreter/common/python_version.h"
 #include "interpreter/common/reference.h"
@@ -135,8 +136,6 @@ int importFlags() {
 }
 
 }  // namespace
-
-#define MULTIPY_EXPORT __attribute__((visibility("default")))
 
 extern "C" {
 

@@ -42,6 +42,7 @@
 
 #include "base/fork_mutex.h"
 #include "base/never_destroyed.h"
+#include "interpreter/common/exported.h"
 #include "interpreter/common/host_connection.h"
 #include "interpreter/common/no_memory.h"
 
@@ -318,8 +319,6 @@ int __wrap_system(const char* command) {
   }
   return status;
 }
-
-#define MULTIPY_EXPORT __attribute__((visibility("default")))
 
 /// What private libraries find of a variable that is `value`, or not set (null).
 ///

@@ -9,6 +9,7 @@
 
 #include "base/fork_mutex.h"
 #include "base/never_destroyed.h"
+#include "interpreter/common/exported.h"
 #include "interpreter/libc/fork_handlers.h"
 
 extern "C" void __cxa_finalize(void* library);
@@ -63,8 +64,6 @@ void runAll(void* library) {
 void runExitFunctions() { runAll(nullptr); }
 
 }  // namespace multipy
-
-#define MULTIPY_EXPORT __attribute__((visibility("default")))
 
 // Private copies of libraries call these in place of the ones without "multipy_".
 extern "C" {

@@ -16,10 +16,10 @@
 #include <cstring>
 #include <string_view>
 
-#define MULTIPY_FOR_LIBRARIES extern "C" __attribute__((visibility("default")))
+#include "interpreter/common/exported.h"
 
-MULTIPY_FOR_LIBRARIES char* multipy_optarg;
-MULTIPY_FOR_LIBRARIES int multipy_optind, multipy_opterr, multipy_optopt;
+extern "C" MULTIPY_EXPORT char* multipy_optarg;
+extern "C" MULTIPY_EXPORT int multipy_optind, multipy_opterr, multipy_optopt;
 char* multipy_optarg = nullptr;
 int multipy_optind = 1, multipy_opterr = 1, multipy_optopt = '?';
 
@@ -246,17 +246,19 @@ class Parser {
 
 }  // namespace
 
-MULTIPY_FOR_LIBRARIES int multipy_getopt(int argc, char* const* argv, const char* options) {
+extern "C" MULTIPY_EXPORT int multipy_getopt(int argc, char* const* argv, const char* options) {
   return Parser(argc, argv, options, nullptr, nullptr, false).next(false);
 }
-MULTIPY_FOR_LIBRARIES int multipy___posix_getopt(int argc, char* const* argv, const char* options) {
+extern "C" MULTIPY_EXPORT int multipy___posix_getopt(int argc, char* const* argv,
+                                                     const char* options) {
   return Parser(argc, argv, options, nullptr, nullptr, false).next(true);
 }
-MULTIPY_FOR_LIBRARIES int multipy_getopt_long(int argc, char* const* argv, const char* options,
-                                              const option* longOptions, int* longIndex) {
+extern "C" MULTIPY_EXPORT int multipy_getopt_long(int argc, char* const* argv, const char* options,
+                                                  const option* longOptions, int* longIndex) {
   return Parser(argc, argv, options, longOptions, longIndex, false).next(false);
 }
-MULTIPY_FOR_LIBRARIES int multipy_getopt_long_only(int argc, char* const* argv, const char* options,
-                                                   const option* longOptions, int* longIndex) {
+extern "C" MULTIPY_EXPORT int multipy_getopt_long_only(int argc, char* const* argv,
+                                                       const char* options,
+                                                       const option* longOptions, int* longIndex) {
   return Parser(argc, argv, options, longOptions, longIndex, true).next(false);
 }

@@ -11,6 +11,7 @@
 
 #include "base/fork_mutex.h"
 #include "base/never_destroyed.h"
+#include "interpreter/common/exported.h"
 #include "interpreter/common/python_version.h"
 
 namespace multipy {
@@ -198,8 +199,6 @@ PyObject* initializerWaitedFor(PyObject*, PyObject* thread) {
 }
 
 }  // namespace multipy
-
-#define MULTIPY_EXPORT __attribute__((visibility("default")))
 
 // Private copies of libraries call these in place of the ones without "multipy_".
 extern "C" {

@@ -10,8 +10,7 @@
 
 #include "base/fork_mutex.h"
 #include "base/never_destroyed.h"
-
-#define MULTIPY_FOR_LIBRARIES extern "C" __attribute__((visibility("default")))
+#include "interpreter/common/exported.h"
 
 namespace {
 
@@ -83,36 +82,36 @@ Number draw48(Draw&& draw) {
 
 }  // namespace
 
-MULTIPY_FOR_LIBRARIES int multipy_rand() { return numbers().next(); }
-MULTIPY_FOR_LIBRARIES void multipy_srand(unsigned seed) { numbers().seed(seed); }
-MULTIPY_FOR_LIBRARIES long multipy_random() { return numbers().next(); }
-MULTIPY_FOR_LIBRARIES void multipy_srandom(unsigned seed) { numbers().seed(seed); }
-MULTIPY_FOR_LIBRARIES char* multipy_initstate(unsigned seed, char* memory, std::size_t size) {
+extern "C" MULTIPY_EXPORT int multipy_rand() { return numbers().next(); }
+extern "C" MULTIPY_EXPORT void multipy_srand(unsigned seed) { numbers().seed(seed); }
+extern "C" MULTIPY_EXPORT long multipy_random() { return numbers().next(); }
+extern "C" MULTIPY_EXPORT void multipy_srandom(unsigned seed) { numbers().seed(seed); }
+extern "C" MULTIPY_EXPORT char* multipy_initstate(unsigned seed, char* memory, std::size_t size) {
   return numbers().use(seed, memory, size);
 }
-MULTIPY_FOR_LIBRARIES char* multipy_setstate(char* memory) { return numbers().use(memory); }
+extern "C" MULTIPY_EXPORT char* multipy_setstate(char* memory) { return numbers().use(memory); }
 
-MULTIPY_FOR_LIBRARIES double multipy_drand48() { return draw48<double>(::drand48_r); }
-MULTIPY_FOR_LIBRARIES long multipy_lrand48() { return draw48<long>(::lrand48_r); }
-MULTIPY_FOR_LIBRARIES long multipy_mrand48() { return draw48<long>(::mrand48_r); }
-MULTIPY_FOR_LIBRARIES double multipy_erand48(unsigned short* own) {
+extern "C" MULTIPY_EXPORT double multipy_drand48() { return draw48<double>(::drand48_r); }
+extern "C" MULTIPY_EXPORT long multipy_lrand48() { return draw48<long>(::lrand48_r); }
+extern "C" MULTIPY_EXPORT long multipy_mrand48() { return draw48<long>(::mrand48_r); }
+extern "C" MULTIPY_EXPORT double multipy_erand48(unsigned short* own) {
   return draw48<double>([own](auto... out) { ::erand48_r(own, out...); });
 }
-MULTIPY_FOR_LIBRARIES long multipy_nrand48(unsigned short* own) {
+extern "C" MULTIPY_EXPORT long multipy_nrand48(unsigned short* own) {
   return draw48<long>([own](auto... out) { ::nrand48_r(own, out...); });
 }
-MULTIPY_FOR_LIBRARIES long multipy_jrand48(unsigned short* own) {
+extern "C" MULTIPY_EXPORT long multipy_jrand48(unsigned short* own) {
   return draw48<long>([own](auto... out) { ::jrand48_r(own, out...); });
 }
-MULTIPY_FOR_LIBRARIES void multipy_srand48(long seed) {
+extern "C" MULTIPY_EXPORT void multipy_srand48(long seed) {
   numbers48().with([seed](drand48_data* state) { ::srand48_r(seed, state); });
 }
-MULTIPY_FOR_LIBRARIES unsigned short* multipy_seed48(unsigned short* seed) {
+extern "C" MULTIPY_EXPORT unsigned short* multipy_seed48(unsigned short* seed) {
   return numbers48().with([seed](drand48_data* state) {
     ::seed48_r(seed, state);
     return state->__old_x;  // what libc's own gives, too
   });
 }
-MULTIPY_FOR_LIBRARIES void multipy_lcong48(unsigned short* parameters) {
+extern "C" MULTIPY_EXPORT void multipy_lcong48(unsigned short* parameters) {
   numbers48().with([parameters](drand48_data* state) { ::lcong48_r(parameters, state); });
 }

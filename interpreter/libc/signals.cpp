@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <signal.h>
 
+#include "interpreter/common/exported.h"
 #include "interpreter/common/host_connection.h"
 
 namespace multipy {
@@ -23,8 +24,6 @@ SignalsAreTheHosts::SignalsAreTheHosts() { untouched = true; }
 SignalsAreTheHosts::~SignalsAreTheHosts() { untouched = false; }
 
 }  // namespace multipy
-
-#define MULTIPY_EXPORT __attribute__((visibility("default")))
 
 extern "C" {
 

@@ -5,10 +5,9 @@
 // others may outlive it: the host has theirs (src/runtime/interpreter/thread_destructors.h).
 //
 // Threads: any.
+#include "interpreter/common/exported.h"
 #include "interpreter/common/host_connection.h"
 #include "interpreter/libc/threads.h"
-
-#define MULTIPY_EXPORT __attribute__((visibility("default")))
 
 extern "C" {
 

@@ -15,6 +15,8 @@
 
 #include <cstdint>
 
+#include "interpreter/common/exported.h"
+
 extern "C" void PyEval_RestoreThread(void* mine);
 
 namespace multipy {
@@ -48,9 +50,7 @@ _Unwind_Reason_Code look(_Unwind_Context* frame, void* found) {
 
 // CPython's own of these names (Python/thread_pthread.h) are weak (cmake/RenameCApi.cmake). A
 // thread of the host's never comes here: the host enters no interpreter that has been finalised.
-extern "C" __attribute__((visibility("default"))) void PyThread_exit_thread() {
+extern "C" MULTIPY_EXPORT void PyThread_exit_thread() {
   multipy::endThisThread();
 }  // up to CPython 3.13
-extern "C" __attribute__((visibility("default"))) void PyThread_hang_thread() {
-  multipy::endThisThread();
-}  // from 3.14 on
+extern "C" MULTIPY_EXPORT void PyThread_hang_thread() { multipy::endThisThread(); }  // from 3.14 on

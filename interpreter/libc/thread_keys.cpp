@@ -8,6 +8,7 @@
 
 #include "base/fork_mutex.h"
 #include "base/never_destroyed.h"
+#include "interpreter/common/exported.h"
 
 extern "C" int __real_pthread_key_create(pthread_key_t*, void (*)(void*));
 extern "C" int __real_pthread_key_delete(pthread_key_t);
@@ -53,8 +54,6 @@ ThreadKeys& threadKeys() { return base::neverDestroyed<ThreadKeys>(); }
 void deleteThreadKeys() { threadKeys().removeAll(); }
 
 }  // namespace multipy
-
-#define MULTIPY_EXPORT __attribute__((visibility("default")))
 
 extern "C" {
 

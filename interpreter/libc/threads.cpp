@@ -29,6 +29,7 @@
 
 #include "base/fork_mutex.h"
 #include "base/never_destroyed.h"
+#include "interpreter/common/exported.h"
 #include "interpreter/common/host_connection.h"
 #include "interpreter/common/python_version.h"
 #include "interpreter/cpython/call_threads.h"
@@ -171,8 +172,6 @@ extern "C" int __wrap_pthread_create(pthread_t* thread, const pthread_attr_t* at
 }
 
 // Private copies of libraries call these in place of the ones without "multipy_".
-#define MULTIPY_EXPORT __attribute__((visibility("default")))
-
 extern "C" MULTIPY_EXPORT int multipy_pthread_create(pthread_t* thread,
                                                      const pthread_attr_t* attributes,
                                                      void* (*run)(void*), void* argument) {

@@ -78,18 +78,6 @@ bool stringsOf(PyObject* sequence, std::vector<std::string>& strings) {
   return true;
 }
 
-bool variablesOf(PyObject* sequence, InterpreterOptions& options) {
-  std::vector<std::string> entries;
-  if (!stringsOf(sequence, entries)) return false;
-  auto& variables = options.environmentVariables.emplace();
-  for (const std::string& entry : entries) {
-    // (A name may begin with one.)
-    const std::size_t equals = entry.find('=', 1);
-    if (equals != std::string::npos) variables[entry.substr(0, equals)] = entry.substr(equals + 1);
-  }
-  return true;
-}
-
 bool deadlineOf(PyObject* seconds, CallOptions& options) {
   if (seconds == Py_None) return true;
   const double patience = PyFloat_AsDouble(seconds);
@@ -101,22 +89,29 @@ bool deadlineOf(PyObject* seconds, CallOptions& options) {
   return true;
 }
 
-bool sourcesOf(PyObject* list, Sources& sources) {
+bool pairsOf(PyObject* list, Pairs& pairs) {
   const auto items = Reference::take(PySequence_Fast(list, "expected pairs of str"));
   if (!items) return false;
   for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(items.get()); ++i) {
     std::vector<std::string> pair;
     if (!stringsOf(PySequence_Fast_GET_ITEM(items.get(), i), pair)) return false;
     if (pair.size() != 2) {
-      PyErr_SetString(PyExc_ValueError, "expected a name and a source");
+      PyErr_SetString(PyExc_ValueError, "expected two strings");
       return false;
     }
-    sources.emplace_back(std::move(pair[0]), std::move(pair[1]));
+    pairs.emplace_back(std::move(pair[0]), std::move(pair[1]));
   }
   return true;
 }
 
-void registerSources(InterpreterManager& manager, const Sources& sources) {
+bool variablesOf(PyObject* list, InterpreterOptions& options) {
+  Pairs entries;
+  if (!pairsOf(list, entries)) return false;
+  options.environmentVariables.emplace(entries.begin(), entries.end());
+  return true;
+}
+
+void registerSources(InterpreterManager& manager, const Pairs& sources) {
   const auto address = [](auto* function) {
     return std::to_string(reinterpret_cast<std::uintptr_t>(function));
   };

@@ -70,18 +70,18 @@ bool outside(Work&& work) {
 
 /// False with a Python exception.
 bool stringsOf(PyObject* sequence, std::vector<std::string>& strings);
-/// The environment variables that interpreters have, of a sequence of "name=value". False with a
-/// Python exception.
-bool variablesOf(PyObject* sequence, runtime::InterpreterOptions& options);
 /// `seconds` from now, or none for None. False with a Python exception.
 bool deadlineOf(PyObject* seconds, runtime::CallOptions& options);
 
-/// The modules that interpreters have of the package: names and sources.
-using Sources = std::vector<std::pair<std::string, std::string>>;
-/// Of a list of pairs. False with a Python exception.
-bool sourcesOf(PyObject* list, Sources& sources);
-/// Registers them, and tells kInside what it calls here. Without the GIL.
-void registerSources(runtime::InterpreterManager& manager, const Sources& sources);
+/// Two strings each. False with a Python exception.
+using Pairs = std::vector<std::pair<std::string, std::string>>;
+bool pairsOf(PyObject* list, Pairs& pairs);
+/// The environment variables that interpreters have, of pairs of name and value. False with a
+/// Python exception.
+bool variablesOf(PyObject* list, runtime::InterpreterOptions& options);
+/// Registers the modules that interpreters have of the package, names and sources, and tells
+/// kInside what it calls here. Without the GIL.
+void registerSources(runtime::InterpreterManager& manager, const Pairs& sources);
 
 /// A pickle and what lies beside it, for as long as the call lasts that it goes with. (What the
 /// interpreter keeps of the buffers it holds itself.)

@@ -107,8 +107,8 @@ PyObject* create(PyTypeObject* type, PyObject* arguments, PyObject*) {
                         &mostWaiting, &afterCalls, &afterSeconds, &afterBytes, &slim, &variables))
     return nullptr;
   InterpreterManagerOptions options;
-  Sources sources;
-  if (!sourcesOf(modules, sources) || !stringsOf(words, options.interpreters.arguments) ||
+  Pairs sources;
+  if (!pairsOf(modules, sources) || !stringsOf(words, options.interpreters.arguments) ||
       !variablesOf(variables, options.interpreters))
     return nullptr;
   options.interpreters.slimTorch = slim != 0;

@@ -36,7 +36,7 @@ struct State {
     return chosen;
   }
 
-  void begin(const Sources& sources) {
+  void begin(const Pairs& sources) {
     registerSources(manager, sources);
     InterpreterSession session = manager.acquireOne();
     run = manager.createMovable(session.global(kInside, "run"), &session);
@@ -57,10 +57,10 @@ PyObject* create(PyTypeObject* type, PyObject* arguments, PyObject*) {
   int slim = 0;
   if (!PyArg_ParseTuple(arguments, "sOOpO", &prefix, &modules, &words, &slim, &variables))
     return nullptr;
-  Sources sources;
+  Pairs sources;
   InterpreterOptions own;
   own.slimTorch = slim != 0;
-  if (!sourcesOf(modules, sources) || !stringsOf(words, own.arguments) ||
+  if (!pairsOf(modules, sources) || !stringsOf(words, own.arguments) ||
       !variablesOf(variables, own))
     return nullptr;
   std::shared_ptr<State> state;

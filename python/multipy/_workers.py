@@ -56,7 +56,8 @@ def arguments():
 def variables(more=()):
     """The environment variables that an interpreter begins with. Like a process it has its own, so that what a
     task sets there is not the program's."""
-    return [f"{name}={value}" for name, value in {**os.environ, **dict(more)}.items()]
+    found = {**os.environ, **dict(more)}
+    return [(name, value) for name, value in found.items() if name]  # "=x" stands in some environments
 
 
 def refuse_in_worker():
