@@ -206,8 +206,7 @@ def _execute_torch(loader, module):
     """Without garbage collections, a tenth of the import's time: it makes a quarter of a
     million objects that stay, and CPython looks through all of them again and again
     meanwhile. Without the source lines that it looks at and leaves
-    (interpreter/cpython/source_lines.h). And without interrupts: torch's C++ part is initialised
-    once, so a call whose deadline passes meanwhile would leave the interpreter without torch."""
+    (interpreter/cpython/source_lines.h)."""
     # Before torch's code is on the stack: what it initialises may import this again.
     import threading  # noqa: F401
 
@@ -215,10 +214,8 @@ def _execute_torch(loader, module):
     gc.disable()
     RegisteredModules.torch_is_executing = True
     try:
-        _multipy_host.put_interrupts_off()
         loader.exec_module(module)
     finally:
-        _multipy_host.allow_interrupts()
         RegisteredModules.torch_is_executing = False
         _multipy_host.forget_source_lines()
         if was_on:

@@ -56,8 +56,10 @@ _watched = {}  # module -> what before_load() and failed() are called of
 
 
 def watch(name, watcher):
-    """Has `watcher.before_load()` called before the module is loaded, which may raise, and
-    `watcher.failed(error)` when that has raised something."""
+    """Of a module that can be loaded once only. `watcher.before_load()` is called before it is,
+    which may raise, and `watcher.failed(error)` when loading it has raised something. Meanwhile
+    the thread is not interrupted: until the import system has the module, an interrupt would make
+    it forget what has been executed to the end."""
     _watched[name] = watcher
 
 
@@ -286,6 +288,7 @@ class _Loading:
             if self._name in _watched and self._name not in sys.modules:
                 _watched[self._name].before_load()
                 self._watcher = _watched[self._name]
+                _multipy_host.put_interrupts_off()
         except BaseException:
             self._leave()
             raise
@@ -304,6 +307,8 @@ class _Loading:
         self._leave()
 
     def _leave(self):
+        if self._watcher is not None:
+            _multipy_host.allow_interrupts()
         if self._lock is not None:
             self._lock.__exit__()
         if self._outer is not None:

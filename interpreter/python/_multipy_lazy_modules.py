@@ -196,25 +196,34 @@ class Group:
             if wanted is not None:
                 self._execute(wanted)
             return
-        # First the gate, as an import that comes to a group in its course has it.
-        with gates.inside(_package.name, going_on=True):
-            try:
-                with gates.GoingOn():
-                    _execution.acquire()
-            except _bootstrap._DeadlockError:
-                # The thread that executes groups waits for this one, which does what that
-                # one would do here.
-                if self.executor is None and not self.done:
-                    self._execute_all(me)
-                elif wanted is not None:
-                    with self._being_executed():
-                        self._execute(wanted)
-                return
-            try:
-                if not self.done:
-                    self._execute_all(me)
-            finally:
-                _execution.release()
+        # An interrupt halfway would leave what the modules have registered, which they cannot
+        # register again, or a lock taken.
+        _multipy_host.put_interrupts_off()
+        try:
+            # First the gate, as an import that comes to a group in its course has it.
+            with gates.inside(_package.name, going_on=True):
+                self._execute_inside(me, wanted)
+        finally:
+            _multipy_host.allow_interrupts()
+
+    def _execute_inside(self, me, wanted):
+        try:
+            with gates.GoingOn():
+                _execution.acquire()
+        except _bootstrap._DeadlockError:
+            # The thread that executes groups waits for this one, which does what that
+            # one would do here.
+            if self.executor is None and not self.done:
+                self._execute_all(me)
+            elif wanted is not None:
+                with self._being_executed():
+                    self._execute(wanted)
+            return
+        try:
+            if not self.done:
+                self._execute_all(me)
+        finally:
+            _execution.release()
 
     def _being_executed(self):
         """What this thread does while it executes the group. What a module of an importer
@@ -224,8 +233,6 @@ class Group:
     def _execute_all(self, me):
         self.executor = me
         try:
-            # What a module registers cannot be registered again after an interrupt halfway.
-            _multipy_host.put_interrupts_off()
             with self._being_executed():
                 _package.before(self.name)
                 for module in self._modules:
@@ -236,7 +243,6 @@ class Group:
                 self.done = True
                 _package.after(self.name)
         finally:
-            _multipy_host.allow_interrupts()
             self.executor = None
 
     def _execute(self, module):
