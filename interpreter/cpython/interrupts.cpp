@@ -25,9 +25,12 @@ constexpr const char* kDescription =
     "The call that this code belongs to has been interrupted by the program.\n\n"
     "A BaseException, so that `except Exception` does not keep the call from ending.";
 
-// Of importlib._bootstrap, CPython 3.10 to 3.14, without their classes.
+// Of importlib._bootstrap, CPython 3.10 to 3.14, without their classes. (From 3.12 on the threads
+// that wait are in a table of weak references, whose methods and callbacks are the second row.)
 constexpr std::string_view kTakeLocksOfImports[] = {
-    "acquire", "release", "__enter__", "__exit__", "_get_module_lock", "_lock_unlock_module", "cb"};
+    "acquire",   "release", "__enter__", "__exit__", "_get_module_lock", "_lock_unlock_module",
+    "cb",        "__new__", "__init__",  "remove",   "_commit_removals", "get",
+    "setdefault"};
 
 constinit PyObject* interruptedMade = nullptr;  // ends with this library
 std::vector<PyThreadState*> notNow;             // have put interrupts off, each as often as it has

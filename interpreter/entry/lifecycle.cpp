@@ -99,22 +99,30 @@ PyStatus start(const InterpreterConfig& given) {
   return status;
 }
 
+// Null with a Python exception.
+Reference listOf(const std::vector<std::string>& strings) {
+  auto list = Reference::take(PyList_New(0));
+  for (const std::string& each : strings) {
+    const auto text = Reference::take(list ? PyUnicode_DecodeFSDefault(each.c_str()) : nullptr);
+    if (!text || PyList_Append(list.get(), text.get()) != 0) return Reference();
+  }
+  return list;
+}
+
 bool runBootstrap(const InterpreterConfig& config, Failure& failure) {
   const SignalsAreTheHosts untouched;
-  const auto paths = Reference::take(PyList_New(0));
-  for (const std::string& path : config.extraPaths) {
-    const auto text = Reference::take(PyUnicode_DecodeFSDefault(path.c_str()));
-    if (!paths || !text || PyList_Append(paths.get(), text.get()) != 0) break;
-  }
-  const Reference output =
-      config.ownOutput && !PyErr_Occurred() ? ourModule("_multipy_output") : nullptr;
+  const Reference paths = listOf(config.extraPaths);
+  const Reference importers = paths ? listOf(config.slimImporters) : Reference();
+  const Reference modules = importers ? listOf(config.slimModules) : Reference();
+  const Reference output = config.ownOutput && modules ? ourModule("_multipy_output") : nullptr;
   const auto replaced = Reference::take(
       output ? PyObject_CallMethod(output.get(), "replace_streams", nullptr) : nullptr);
   // (The first of ours that are imported by others of ours.)
   const Reference gates = PyErr_Occurred() ? nullptr : ourModule("_multipy_gates");
   const Reference bootstrap = gates ? ourModule("_multipy_bootstrap") : nullptr;
   const auto done = Reference::take(
-      bootstrap ? PyObject_CallMethod(bootstrap.get(), "start", "Oi", paths.get(), config.slimTorch)
+      bootstrap ? PyObject_CallMethod(bootstrap.get(), "start", "OiOO", paths.get(),
+                                      config.slimTorch, importers.get(), modules.get())
                 : nullptr);
   if (done) return true;
   takePythonError(failure);

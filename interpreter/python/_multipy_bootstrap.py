@@ -227,6 +227,7 @@ class _SlimTorch:
     """Finder of torch, as slim interpreters import it (_multipy_slim.py): makes that ready before
     torch is looked for first, so that an interpreter without torch does without."""
 
+    importers = modules = ()  # of InterpreterOptions, slimImporters and slimModules
     # Each imports those before it.
     MODULES = (
         "_multipy_except_clauses",
@@ -245,7 +246,7 @@ class _SlimTorch:
         sys.meta_path.remove(cls)
         for module in cls.MODULES:
             slim = _multipy_host.own_module(module)
-        return slim.install().find_spec(name, path, target)
+        return slim.install(cls.importers, cls.modules).find_spec(name, path, target)
 
 
 class _TorchImport:
@@ -274,6 +275,15 @@ class _TorchImport:
         what = f"{type(error).__name__}: {error}"
         cls.failure = f"its import failed at {when} with {what}"
         _multipy_host.report_broken(f"the import of torch failed at {when} with {what}")
+
+
+def _execute_numexpr(loader, module):
+    """The threads that it starts when it is imported, by pandas too, would wait for ever: the interpreter
+    could not be unloaded. Where it is to work in one thread it ends them."""
+    import atexit
+
+    loader.exec_module(module)
+    atexit.register(module.set_num_threads, 1)
 
 
 # CPython 3.12 freezes some as it starts.
@@ -381,8 +391,25 @@ def check_standard_library():
     _multipy_host.publish_fact(where)
 
 
-def start(extra_paths, slim_torch):
+def leave_main_threads_as_they_are(threading):
+    """Of a child of fork() the thread that forks is the main one. CPython up to 3.12 cannot end that
+    (threading._shutdown) if it is one that threading did not start, as the program's all are."""
+    if sys.version_info >= (3, 13):
+        return
+
+    def after_in_child():
+        main = threading.main_thread()
+        if main._tstate_lock is None:
+            main._set_tstate_lock()
+
+    import os
+
+    os.register_at_fork(after_in_child=after_in_child)  # after threading's own
+
+
+def start(extra_paths, slim_torch, slim_importers, slim_modules):
     leave_signals_alone()
+    after_threading.append(leave_main_threads_as_they_are)
     reload_environment_as_it_is()
     hold_others_while_forking()
     know_real_paths()
@@ -395,11 +422,13 @@ def start(extra_paths, slim_torch):
             RegisteredModules,
             _OnFirstImport("threading", _execute_threading),
             _OnFirstImport("torch", _execute_torch),
+            _OnFirstImport("numexpr", _execute_numexpr),
             *sys.meta_path,
             RegisteredPackages,
         )
     )
     if slim_torch:
+        _SlimTorch.importers, _SlimTorch.modules = slim_importers, slim_modules
         sys.meta_path.insert(0, _SlimTorch)
     if _OwnPackage.NAME in sys.modules:  # by a .pth file of the environment
         _OwnPackage.complete(sys.modules[_OwnPackage.NAME])

@@ -44,7 +44,7 @@ class Package:
     empty = frozenset()  # (module, name) of containers that only executing lazy modules fills
     answers_in = {}  # function -> {name -> what it gets for it}, after the start, too
     further = ()  # modules that plain Python's start comes to by lazy modules
-    needs = {}  # module -> those that it takes to be there, by lazy modules
+    needs = {}  # module -> those that it takes to be there: others import them, which are lazy
     importers = frozenset()  # packages whose imports, too, may be lazy, once it has been started
 
     def started(self):
@@ -84,7 +84,7 @@ class _Finder:
             # The import system has just asked the package above it for its __path__, which has
             # executed that, and it has imported this module.
             return _AlreadyThere.spec_of(name)
-        if lazy_modules.is_starting():
+        if lazy_modules.may_be_lazy():
             with gates.import_lock_given_back():
                 for needed in self._package.needs.get(name, ()):
                     import_module(needed)

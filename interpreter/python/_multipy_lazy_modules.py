@@ -28,6 +28,7 @@ threads a group's modules stay lazy until all of them have been executed: a pack
 comes first, and what is imported of it later becomes its attribute then.
 """
 
+import ast
 import opcode
 import sys
 import types
@@ -339,11 +340,11 @@ def _lazy_name_or_answer(module, name, caller):
     if name in _package.answers_in.get(function, ()):
         return True, _package.answers_in[function][name]
     asks_for_import = function[1] == "_handle_fromlist" and name != "__all__"
+    if name in _package.lazy_names_in.get(function, ()):
+        return True, lazy_names.lazy_name(module, name, caller)
     if not may_be_lazy():
-        if asks_for_import:
-            return name in _package.lazy_names_in.get(importing_function(caller), ()), None
-        lazy = name in _package.lazy_names_in.get(function, ())
-        return lazy, lazy and lazy_names.lazy_name(module, name, caller)
+        importer = importing_function(caller) if asks_for_import else None
+        return name in _package.lazy_names_in.get(importer, ()), None
     if name in _package.handed_on.get(function, ()):
         return True, lazy_names.lazy_name(module, name, _frame_of_another_module(caller))
     if is_starting() and (module_name, name) in _package.answers_at_start:
@@ -354,11 +355,36 @@ def _lazy_name_or_answer(module, name, caller):
         except Exception:
             pass  # it is no such constant here, or there is no source: the module is executed
     if imports:
+        if not is_starting() and _is_a_values(name):
+            return _literal_or_lazy_name(module, name, caller)
         lazy = not _may_be_caught(module_name, name, caller)
         return lazy, lazy and lazy_names.lazy_name(module, name, caller)
     # The import system asks whether to import a submodule. Whether the name is one, and not
     # something of the module itself, is to be seen when that has been executed.
     return asks_for_import, None
+
+
+def _is_a_values(name):
+    """Whether it is, by convention, no class's or function's name. (The package's own start is known to
+    do without a look at those.)"""
+    return name.isupper() or name.startswith("__")
+
+
+def _literal_or_lazy_name(module, name, caller):
+    """As _lazy_name_or_answer, of the name of a value. A str or a number may be given to C code, which
+    takes nothing else for it: it is had from the module's source, or the module is executed. What is
+    made by calls, a table of functions say, can be a LazyName."""
+    try:
+        value = _assigned(module, name).value
+    except Exception:
+        return False, None  # it is assigned in another way, or not there; or there is no source
+    try:
+        value = ast.literal_eval(value)
+    except ValueError:
+        return True, lazy_names.lazy_name(module, name, caller)
+    if isinstance(value, (list, dict, set)):  # which two of would not be one
+        return True, lazy_names.lazy_name(module, name, caller)
+    return True, value
 
 
 def _may_be_caught(module_name, name, importer):
@@ -389,12 +415,18 @@ def _frame_of_another_module(frame):
 
 def _constant(module, name):
     """What the module's source assigns to a name, without executing the rest of it."""
+    assigned = compile(ast.Expression(_assigned(module, name).value), names_of(module)["__file__"], "eval")
+    return eval(assigned, {})
+
+
+def _assigned(module, name):
+    """The one assignment to the name that the module's source has at its top level: `name = ...`, or
+    with an annotation."""
     names = names_of(module)
-    source = names["__spec__"].loader.get_source(names["__name__"])
-    lines = source[source.index(f"\n{name} = ") + 1 :].splitlines()
-    end = 1
+    lines = names["__spec__"].loader.get_source(names["__name__"]).splitlines()
+    [at] = [i for i, line in enumerate(lines) if line.startswith((f"{name} =", f"{name}: "))]
+    end = at + 1
     while end < len(lines) and lines[end][:1] in ("", " ", ")", "]", "}"):
         end += 1
-    values = {}
-    exec(compile("\n".join(lines[:end]), names["__file__"], "exec"), values)
-    return values[name]
+    [statement] = ast.parse("\n".join(lines[at:end])).body
+    return statement

@@ -66,13 +66,15 @@ def lazy_name(module, name, importer):
 def put_real_ones_in(module):
     """It has been executed: modules that have its lazy names get the real objects."""
     for lazy in _lazy_names.pop(names_of(module)["__name__"], {}).values():
-        real = _real(lazy)
+        found = _found(lazy)
         for names in _slot(lazy, "_importers"):
             for key in [key for key, value in names.items() if value is lazy]:
-                names[key] = real
+                names[key] = found
+            if type(found) is LazyName:  # the module has it from another lazy one
+                _slot(found, "_importers").append(names)
             on_demand = names.get("__getattr__")
             if type(on_demand) is _OnDemand:
-                on_demand.settle(lazy, real)
+                on_demand.settle(lazy)
 
 
 class _OnDemand:
@@ -91,10 +93,10 @@ class _OnDemand:
             del self._names[key]
         self._names["__getattr__"] = self
 
-    def settle(self, lazy, real):
+    def settle(self, lazy):
         for key in [key for key, value in self._lazy.items() if value is lazy]:
             del self._lazy[key]
-            self._names.setdefault(key, real)
+            self._names.setdefault(key, _real(lazy))
         if self._lazy:
             return
         if self._others is None:
@@ -123,6 +125,12 @@ def give_exceptions_on_demand():
 
 
 def _real(lazy):
+    while type(lazy) is LazyName:  # its module may have it from another lazy one
+        lazy = _found(lazy)
+    return lazy
+
+
+def _found(lazy):
     module, name = _slot(lazy, "_module"), _slot(lazy, "_name")
     try:
         return getattr(module, name)
@@ -188,11 +196,15 @@ class LazyName:
         return id(self) if _asked_by_typing() else hash(_real(self))
 
     def __or__(self, other):
+        if _slot(self, "_name").isupper():  # a set or a dict, not a class in an annotation
+            return _real(self) | other
         import typing
 
         return typing.Union[self, other]
 
     def __ror__(self, other):
+        if _slot(self, "_name").isupper():
+            return other | _real(self)
         import typing
 
         return typing.Union[other, self]
@@ -229,7 +241,30 @@ class LazyName:
     def __repr__(self):
         return repr(_real(self))
 
+    def __str__(self):
+        return str(_real(self))
+
+    def __format__(self, how):
+        return format(_real(self), how)
+
+    def __reversed__(self):
+        return reversed(_real(self))
+
     def __reduce_ex__(self, protocol):
         import copy
 
         return copy.copy, (_real(self),)  # of a class or a function: itself
+
+
+def _forward(name):
+    def operator(self, *others):
+        return getattr(_real(self), name)(*others)
+
+    setattr(LazyName, name, operator)
+
+
+# Of values that modules make: sets, paths, numbers.
+for _operator in "add and ge gt le lt mul radd rand rmul rsub rtruediv rxor sub truediv xor".split():
+    _forward(f"__{_operator}__")
+for _operator in "float fspath index int invert neg".split():
+    _forward(f"__{_operator}__")

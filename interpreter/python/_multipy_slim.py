@@ -60,15 +60,18 @@ _ALONE = """
 # of their models.
 _OF_STACKS = """
     torch._dynamo torch._inductor torch._numpy torch.onnx
-    anyio h11 httpcore httpcore2 httpx httpx2 jinja2 mpmath pandas PIL scipy sklearn sympy yaml
+    anyio h11 httpcore httpcore2 httpx httpx2 jinja2 mpmath pandas PIL requests scipy sklearn sympy
+    yaml
 """
 _OF_TRANSFORMERS = """
+    accelerate peft
     huggingface_hub._commit_api huggingface_hub._snapshot_download huggingface_hub.file_download
     huggingface_hub.hf_api huggingface_hub.repocard huggingface_hub.repocard_data
     huggingface_hub.serialization huggingface_hub.utils._headers huggingface_hub.utils._http
     transformers.distributed transformers.generation transformers.integrations transformers.loss
     transformers.quantizers transformers.safetensors_conversion
 """
+_IMPORTERS = "accelerate diffusers peft sentence_transformers transformers"
 # Of those groups, what torch's start itself uses.
 _AT_ONCE = """
     torch._functorch.pyfunctorch torch.fx.experimental.sym_node torch.jit torch.jit._async
@@ -118,10 +121,13 @@ class _Torch(finder.Package):
         **{prefix: group for group, prefixes in _GROUPS.items() for prefix in prefixes.split()},
         **{prefix: prefix for prefix in (_ALONE + _OF_STACKS + _OF_TRANSFORMERS).split()},
     }
-    importers = frozenset(("transformers",))
+    importers = frozenset(_IMPORTERS.split())
     at_once = frozenset(_AT_ONCE.split())
     further = _FURTHER.split()
-    needs = {"torch.fx.experimental.sym_node": ("torch._logging",)}
+    needs = {
+        "torch.fx.experimental.sym_node": ("torch._logging",),
+        "peft.tuners.tuners_utils": ("torch.distributed.tensor",),
+    }
     made_by = {
         "torch._C._distributed_c10d": "torch.distributed",
         "torch._C._distributed_rpc": "torch.distributed.rpc",
@@ -135,6 +141,7 @@ class _Torch(finder.Package):
     }
     calls = {
         ("torch.jit._trace", "is_tracing"): lambda: sys.modules["torch"]._C._is_tracing(),
+        **decorations.answers,
     }
     # torch.jit has its exceptions from there, and itself makes no use of them.
     raisers = frozenset(("torch.jit._script", "torch.jit._trace"))
@@ -165,6 +172,9 @@ class _Torch(finder.Package):
         ("torch.autograd", "_make_grads"): ("NestedTensor",),
         ("torch.nn.modules.module", "_apply"): ("FakeTensor",),
         ("torch.nn.modules.module", "register_buffer"): ("ScriptModule",),
+        # A default argument.
+        ("diffusers.models.modeling_utils", "ModelMixin"): ("checkpoint",),
+        ("peft.tuners.tuners_utils", "_get_in_out_features"): ("DTensor",),
         ("torch.utils._python_dispatch", "_disable_current_modes"): (
             "FunctionalTensorMode",
             "SchemaCheckMode",
@@ -183,8 +193,12 @@ class _Torch(finder.Package):
             "HfApi",
             "ModelCard",
             "ModelCardData",
+            "create_repo",
+            "file_exists",
             "hf_hub_download",
             "hf_hub_url",
+            "list_repo_files",
+            "model_info",
             "snapshot_download",
             "split_torch_state_dict_into_shards",
             "try_to_load_from_cache",
@@ -321,6 +335,10 @@ class _Torch(finder.Package):
             register()
 
 
-def install():
-    """From now on: torch is imported so. Returns the finder that does it."""
-    return finder.start_with(_Torch())
+def install(importers, modules):
+    """From now on: torch is imported so, with further importers and further modules that are put off.
+    Returns the finder that does it."""
+    package = _Torch()
+    package.importers = package.importers.union(importers)
+    package.groups = {**package.groups, **{name: name for name in modules}}
+    return finder.start_with(package)

@@ -38,7 +38,7 @@ class Decorations:
             self._pending.pop(0)(sys.modules[_DYNAMO])
 
     def _marked(self, name, function):
-        if not _can_wait(function):
+        if not _can_wait(function, (FunctionType, type)):  # a class stays what it is, too
             return getattr(_executed(), name)(function)
         self._pending.append(lambda dynamo: getattr(dynamo, name)(function))
         return function
@@ -82,9 +82,9 @@ class _Disabling:
         return self._contexts.pop().__exit__(*error)
 
 
-def _can_wait(function):
-    # Classes, modules of torch.nn and callable objects become something else right away.
-    return isinstance(function, FunctionType) and not lazy_modules.is_done(_DYNAMO)
+def _can_wait(function, kinds=FunctionType):
+    # Modules of torch.nn and callable objects become something else right away, and disabled classes.
+    return isinstance(function, kinds) and not lazy_modules.is_done(_DYNAMO)
 
 
 def _executed():

@@ -12,12 +12,14 @@ import functools
 import importlib
 import importlib.util
 import io
+import opcode
 import os
 import pickle
 import re
 import sys
 import threading
 import traceback
+import types
 
 IN_WORKER = "_multipy_host" in sys.builtin_module_names
 _beside = threading.local()
@@ -46,6 +48,7 @@ class Pickle:
         torch = sys.modules.get("torch")
         if hasattr(torch, "Tensor"):
             table[torch.Tensor] = self._reduce_tensor
+            table[torch.UntypedStorage] = _reduce_storage
         if managers := sys.modules.get("multiprocessing.managers"):
             table.update(dict.fromkeys(with_subclasses(managers.BaseProxy), _reduce_proxy))
         if sharing:
@@ -89,7 +92,18 @@ class Pickle:
 COPY_ALL = {"copy_below": float("inf")}
 
 
+def _reduce_storage(storage):
+    torch = sys.modules["torch"]
+    return _storage_of, (torch.empty(0, dtype=torch.uint8, device=storage.device).set_(storage),)
+
+
+def _storage_of(tensor):
+    return tensor.untyped_storage()
+
+
 def _reduce_view(view):
+    if not view.nbytes:  # which casts nothing
+        return _empty_view, (view.format, view.readonly)
     try:
         flat = view.cast("B")
         flat.cast(view.format, view.shape)
@@ -103,6 +117,10 @@ def _reduce_view(view):
 
 def _view_again(buffer, kind, shape):
     return memoryview(buffer).cast("B").cast(kind, shape)
+
+
+def _empty_view(kind, is_read_only):
+    return memoryview(b"" if is_read_only else bytearray()).cast(kind)
 
 
 def with_subclasses(kind):
@@ -130,10 +148,13 @@ def pickle_of(value, function=None, **how):
         return Pickle(value, cloudpickler(), **how)
     try:
         plain = Pickle(value, **how)
-    except Exception:
+    except Exception as error:
         if (by_value := cloudpickler()) is None:
             raise
-        return Pickle(value, by_value, **how)
+        try:
+            return Pickle(value, by_value, **how)
+        except Exception:
+            raise error from None  # which says what it is that cannot be pickled
     if re.search(b"__main__", plain.data) and (by_value := cloudpickler()):
         return Pickle(value, by_value, **how)
     return plain
@@ -147,7 +168,7 @@ def load(data, buffers, tensors):
     before = getattr(_beside, "tensors", None)
     _beside.tensors = tensors
     try:
-        return pickle.loads(data, buffers=buffers)
+        return pickle.loads(data, buffers=map(memoryview, buffers))
     finally:
         _beside.tensors = before
 
@@ -217,10 +238,99 @@ def cloudpickler():
     """What pickles by value what is defined in __main__, and lambdas; None where it is not installed."""
     for module in "cloudpickle", "joblib.externals.cloudpickle":
         try:
-            return importlib.import_module(module).CloudPickler
+            kind = importlib.import_module(module).CloudPickler
         except ImportError:
-            pass
+            continue
+        return _with_kept_variables(kind) if hasattr(kind, "_dynamic_function_reduce") else kind
     return None
+
+
+# --- variables of __main__ that functions assign ("global model"), as an executor's initializer does
+#
+# cloudpickle gives the functions of each pickle variables of their own. Where functions of __main__
+# assign some, all of a worker's have their variables in one place, and what has been assigned there
+# stays: the others are what they are in the program each time.
+
+_STORE_GLOBAL = opcode.opmap["STORE_GLOBAL"]
+# In a worker:
+_variables = {}  # of the program's __main__
+_kept = set()  # names of those that functions assign
+
+
+def _with_kept_variables(kind):
+    class Pickler(kind):
+        def _dynamic_function_reduce(self, function):
+            make, arguments, state, *more = super()._dynamic_function_reduce(function)
+            main = vars(sys.modules["__main__"])
+            if function.__globals__ is main and (assigned := _assigned_in(main)):
+                code, variables, *others = arguments
+                dictionary, slots = state
+                arguments = code, _Made(_variables_of_main, variables), *others
+                state = dictionary, {**slots, "__globals__": _Made(_not_assigned, slots["__globals__"], assigned)}
+            return make, arguments, state, *more
+
+    return Pickler
+
+
+class _Made:
+    """Stands for what a function makes there."""
+
+    def __init__(self, function, *arguments):
+        self._call = function, arguments
+
+    def __reduce__(self):
+        return self._call
+
+
+def use_main(module):
+    """The program's main module has been imported here: the variables are its from now on."""
+    import inspect
+
+    global _variables
+    kept = {name: _variables[name] for name in _kept if name in _variables}
+    # (Those that its functions have are not the module's: multiprocessing copies them.)
+    functions = map(inspect.unwrap, filter(callable, list(vars(module).values())))
+    own = (each for each in functions if isinstance(each, types.FunctionType) and each.__module__ == "__mp_main__")
+    _variables = next((each.__globals__ for each in own), vars(module))
+    _variables.update(kept)
+
+
+def _variables_of_main(common):
+    if "__name__" not in _variables:
+        _variables.update(common)
+    return _variables
+
+
+def _not_assigned(variables, assigned):
+    _kept.update(assigned)
+    return {name: each for name, each in variables.items() if name not in assigned or name not in _variables}
+
+
+def _assigned_in(names):
+    """The variables that functions and methods of a module assign."""
+    found = set()
+    for each in list(names.values()):
+        for function in list(vars(each).values()) if isinstance(each, type) else (each,):
+            while function is not None:
+                if code := getattr(getattr(function, "__func__", function), "__code__", None):
+                    found |= _assigned_by(code)
+                function = getattr(function, "__wrapped__", None)
+    return frozenset(found & names.keys()) if found else found
+
+
+@functools.cache
+def _assigned_by(code):
+    extended, found = 0, set()
+    for operation, argument in zip(code.co_code[::2], code.co_code[1::2]):
+        extended = extended << 8 | argument
+        if operation == _STORE_GLOBAL:
+            found.add(code.co_names[extended])
+        if operation != opcode.EXTENDED_ARG:
+            extended = 0
+    for each in code.co_consts:
+        if isinstance(each, types.CodeType):
+            found |= _assigned_by(each)
+    return found
 
 
 def main_of_program():

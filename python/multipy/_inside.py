@@ -12,7 +12,7 @@ import sys
 import threading
 import traceback
 
-from _multipy_crossing import IN_WORKER, Pickle, Result, load, pickle_of, said
+from _multipy_crossing import IN_WORKER, Pickle, Result, load, pickle_of, said, use_main
 
 if IN_WORKER:
     import _multipy_host
@@ -36,13 +36,14 @@ def _run_main():
         spawn._fixup_main_from_name(name)
     else:
         spawn._fixup_main_from_path(place)
+    use_main(sys.modules["__main__"])
 
 
 def _load_task(data, buffers, tensors):
     try:
         return load(data, buffers, tensors)
-    except AttributeError as error:
-        if _main is None or "__main__" not in str(error):
+    except (AttributeError, ModuleNotFoundError) as error:  # (a worker's own: __mp_main__)
+        if _main is None or "main__" not in str(error):
             raise
     _run_main()
     return load(data, buffers, tensors)
@@ -72,7 +73,7 @@ def _opened(address, size, described, tensors):
 
 def _memory(described):
     return [
-        memoryview(_multipy_host.program_memory(*described[i : i + 3], _hold, _give_up, described[i + 3]))
+        _multipy_host.program_memory(*described[i : i + 3], _hold, _give_up, described[i + 3])
         for i in range(0, len(described), 4)
     ]
 

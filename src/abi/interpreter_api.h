@@ -34,8 +34,9 @@ struct InterpreterConfig {
   std::vector<std::string> arguments;   // sys.argv; empty: [""]
   /// "NAME=value" each: its own environment; without a value, the process's.
   std::optional<std::vector<std::string>> variables;
-  bool isolated = false;      // as python -I
-  bool slimTorch = false;     // what serving does not use of torch is executed when used
+  bool isolated = false;   // as python -I
+  bool slimTorch = false;  // what serving does not use of torch is executed when used
+  std::vector<std::string> slimImporters, slimModules;  // of InterpreterOptions
   bool ownOutput = false;     // sys.stdout and sys.stderr lead to HostServices::output
   void* heapBegin = nullptr;  // reserved address space (PROT_NONE) for all Python memory
   std::size_t heapSize = 0;   // bytes

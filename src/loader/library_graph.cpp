@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <functional>
 #include <set>
+#include <string>
+#include <string_view>
+#include <utility>
 
 #include "loader/c_api_names.h"
 #include "loader/loaded_objects.h"
@@ -18,6 +21,17 @@ void LibraryGraph::addRoot(const std::filesystem::path& root) {
   auto wider = std::make_shared<IsolationPolicy>(*policy_);
   wider->addRoot(root);
   policy_ = std::move(wider);
+}
+
+void LibraryGraph::makePrivate(const std::filesystem::path& library) {
+  std::string pattern;
+  for (const char c : library.string()) {
+    if (std::string_view("*?[\\").find(c) != std::string_view::npos) pattern += '\\';
+    pattern += c;
+  }
+  auto policy = std::make_shared<IsolationPolicy>(*policy_);
+  policy->override(std::move(pattern), Isolation::Private);
+  policy_ = std::move(policy);
 }
 
 Library& LibraryGraph::add(const std::filesystem::path& file, const Requester* loader) {

@@ -56,6 +56,7 @@ class LibraryGraph {
 
   /// What lies below it belongs to the environment: of libraries that are decided upon later.
   void addRoot(const std::filesystem::path& root);
+  void makePrivate(const std::filesystem::path& library);
 
   /// The library in `file`, with all that it needs, decided upon. Throws
   /// LoadError or ElfError.

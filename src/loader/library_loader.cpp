@@ -13,6 +13,7 @@
 
 #include "base/interpreter_id.h"
 #include "loader/copy_destructors.h"
+#include "loader/ld_so_lock.h"
 #include "loader/load_errors.h"
 #include "loader/loaded_objects.h"
 #include "loader/shared_pages.h"
@@ -181,7 +182,12 @@ void LibraryLoader::reportMapped(const std::set<std::string, std::less<>>& copie
 
 void LibraryLoader::openAnnounced(Library& leader, int flags) {
   if (adapter_) adapter_->beforeLoad(slot_, leader.file);
-  leader.handle = ::dlopen(leader.copy->path().c_str(), flags);
+  try {
+    leader.handle = openObject(leader.copy->path().c_str(), flags);
+  } catch (...) {
+    if (adapter_) adapter_->afterLoad(slot_, leader.file, nullptr);
+    throw;
+  }
   if (leader.handle) return;
   if (adapter_) adapter_->afterLoad(slot_, leader.file, nullptr);  // calls no function of dlfcn.h
   fail(leader.file, takeDlError());
@@ -244,7 +250,7 @@ void LibraryLoader::openPrepared(const Group& group, int flags) {
 void LibraryLoader::recordOpened(const Group& group, int flags) {
   for (Library* library : group) {
     // The others of a cycle have been mapped with the leader: this only takes a handle.
-    if (!library->handle) library->handle = ::dlopen(library->copy->path().c_str(), flags);
+    if (!library->handle) library->handle = openObject(library->copy->path().c_str(), flags);
     copies_.push_back(library->copy);
     if (!library->handle) continue;
     CopyDestructors::add(slot_, library->handle);
@@ -281,7 +287,7 @@ void* LibraryLoader::openShared(Library& library, int flags) {
 
 void* LibraryLoader::openFile(Library& library, int flags) {
   makeRoom(handles_, 1);
-  void* handle = ::dlopen(library.file.c_str(), flags);
+  void* handle = openObject(library.file.c_str(), flags);
   if (!handle) fail(library.file, takeDlError());
   if (library.handle) {
     ::dlclose(handle);  // opened again for its flags (RTLD_GLOBAL may be new); one count is enough
@@ -326,7 +332,7 @@ void* LibraryLoader::open(LibraryGraph& graph, Library& library, int flags) {
   }
   if (!library.handle) {  // asked for by its own static initialiser: dlopen is not done yet
     makeRoom(handles_, 1);
-    void* handle = ::dlopen(library.copy->path().c_str(), flags);
+    void* handle = openObject(library.copy->path().c_str(), flags);
     if (!handle) fail(library.file, takeDlError());
     handles_.push_back(handle);
     return handle;
@@ -348,7 +354,7 @@ void* LibraryLoader::openInterpreter(std::span<const std::byte> bytes) {
       return elf::edit(elf::SharedObject::view(bytes, kInterpreterFile), plan.edits).bytes;
     });
     copyNames_.add(copy->path(), names_.interpreterSoname, kInterpreterFile);
-    handle = ::dlopen(copy->path().c_str(), kDependencyFlags);
+    handle = openObject(copy->path().c_str(), kDependencyFlags);
     if (handle) break;
     const std::string error = takeDlError();
     if (attempt == kAttempts || !copy->discardIfDamaged()) fail(kInterpreterFile, error);

@@ -9,6 +9,7 @@
 #include "loader/c_api_names.h"
 #include "loader/copy_names.h"
 #include "loader/interpreter_names.h"
+#include "loader/ld_so_lock.h"
 #include "loader/library_graph.h"
 #include "loader/library_loader.h"
 #include "loader/load_errors.h"
@@ -141,13 +142,18 @@ void PrivateSpace::addRoot(const std::filesystem::path& directory) {
   state_->graph.addRoot(directory);
 }
 
+void PrivateSpace::makePrivate(const std::filesystem::path& library) {
+  const LoadingLock lock = process().lock();
+  state_->graph.makePrivate(library);
+}
+
 /// RTLD_NOLOAD: only what is there already, null if it is not.
 void* PrivateSpace::State::openLoaded(const std::string& name, const Requester& requester,
                                       int flags) {
   const Library* library = graph.findPresent(name, requester);
   if (library && library->handle) return library->handle;
   if (library && library->isPrivate()) return nullptr;
-  void* handle = ::dlopen(library ? library->file.c_str() : name.c_str(), flags);
+  void* handle = openObject(library ? library->file.c_str() : name.c_str(), flags);
   if (handle) ::dlclose(handle);  // what loaded it keeps it
   return handle;
 }
@@ -163,7 +169,7 @@ void* PrivateSpace::State::openByName(const std::string& name, const Requester& 
   const Library* library = graph.find(name, requester);
   if (library) return openByPath(library->file, &requester, flags);
   // Nowhere to be found: ld.so says so in its own words.
-  void* handle = ::dlopen(name.c_str(), flags);
+  void* handle = openObject(name.c_str(), flags);
   if (!handle) throw runtime::LoadError(takeDlError());
   return handle;
 }

@@ -58,6 +58,8 @@ class PrivateSpace {
   /// A directory whose libraries belong to the environment, besides the policy's: of those
   /// that are loaded later. Throws what filesystem::absolute() throws.
   void addRoot(const std::filesystem::path& directory);
+  /// A library that has not been loaded is private, whatever the policy says of it.
+  void makePrivate(const std::filesystem::path& library);
 
   /// dlopen() as called by private code: `caller` is an address in the library
   /// that calls. A name without '/' is searched as ld.so would for that caller

@@ -11,7 +11,7 @@ using namespace std::chrono_literals;
 
 void InterruptibleCall::watch(const CallOptions& options) {
   if (const auto refused = CallQueue::refusalOf(&options); refused != CallQueue::Refusal::None)
-    manager_.throwRefused({.refused = refused}, "call " + *name_);
+    manager_.throwRefused({.refused = refused}, "call " + *name_, record_.id());
   if (!options.interrupt) return;
   watched_ = options.interruptThreads || options.deadline || options.stop.stop_possible();
   if (options.deadline) manager_.ending.endAt(*options.deadline, record_.id(), EndReason::Deadline);

@@ -284,8 +284,9 @@ std::string toText(const PoolFigures& figures) {
 
 // --- errors
 
-void ManagerState::throwRefused(const CallQueue::Admission& refused, const std::string& doing) {
-  PoolFigures now = figures();
+void ManagerState::throwRefused(const CallQueue::Admission& refused, const std::string& doing,
+                                CallId without) {
+  PoolFigures now = figures(without);
   const std::string end = " (" + toText(now) + ")";
   const std::string waited = refused.waited.count() == 0
                                  ? " before it began"

@@ -35,8 +35,9 @@ struct ManagerState final : Interpreters, std::enable_shared_from_this<ManagerSt
   PoolStats stats();
   PoolHealth health();
   /// Throws what a call or session that was not admitted becomes; `doing` as in "call m.pkl of
-  /// p.pt".
-  [[noreturn]] void throwRefused(const CallQueue::Admission& refused, const std::string& doing);
+  /// p.pt". It tells what is being done but for one call, which is the refused one.
+  [[noreturn]] void throwRefused(const CallQueue::Admission& refused, const std::string& doing,
+                                 CallId without = 0);
   /// Throws what a call becomes that began and was ended; `raised`: what Python raised then, and
   /// where.
   [[noreturn]] void throwEnded(CallId call, EndReason why, const std::string& doing,

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "multipy/runtime/Exception.h"
 #include "runtime/checked_options.h"
 #include "runtime/interpreter/failure.h"
 #include "runtime/interpreter/gil.h"
@@ -15,6 +16,14 @@ Package::Package(std::shared_ptr<PackageSource> source,
                  std::shared_ptr<ManagerState> manager) noexcept
     : source_(std::move(source)), manager_(std::move(manager)) {}
 
+PackageSource& Package::source() const {
+  if (!source_)
+    throw InvalidArgument(
+        "cannot use a Package: it has been moved from; use the one that it was moved to, or "
+        "InterpreterManager::loadPackage()");
+  return *source_;
+}
+
 InterpreterSession Package::acquireSession() const { return acquireSession(nullptr); }
 
 InterpreterSession Package::acquireSession(const CallOptions& options) const {
@@ -23,16 +32,17 @@ InterpreterSession Package::acquireSession(const CallOptions& options) const {
 
 InterpreterSession Package::acquireSession(const CallOptions* options) const {
   constexpr const char* kDoing = "open a package in an interpreter";
+  PackageSource& package = source();
   InterpreterSession session = SessionState::onAny(manager_, source_, options);
   const auto& state = SessionState::of(&session, kDoing);
   const Entered inside(*state->core, kDoing);
-  NewReference importer = inside.python().newReference(source_->importer(inside));
+  NewReference importer = inside.python().newReference(package.importer(inside));
   session.self = ObjectState::adopt(inside, std::move(importer), {}, state);
   return session;
 }
 
 ReplicatedObj Package::loadPickle(const std::string& module, const std::string& file) const {
-  source_->requireResource(module, file);
+  source().requireResource(module, file);
   return ReplicatedState::load(module, file, manager_, source_);
 }
 
@@ -41,10 +51,11 @@ std::string Package::loadText(const std::string& package, const std::string& res
 }
 
 std::string Package::loadBinary(const std::string& package, const std::string& resource) const {
-  return source_->resource(package, resource);
+  return source().resource(package, resource);
 }
 
 ReplicatedObj Package::createMovable(const Obj& obj, InterpreterSession* session) const {
+  source();
   return ReplicatedState::make(obj, session, manager_, source_);
 }
 

@@ -196,6 +196,14 @@ ObjectStats ReplicatedState::stats() const {
 
 void ReplicatedState::start(const std::shared_ptr<QueuedCall>& call) {
   process::refuseInForkedChild("call a ReplicatedObj");
+  switch (CallQueue::refusalOf(&call->options)) {
+    case CallQueue::Refusal::DeadlinePassed:
+      refuse(*call, QueuedCall::Refusal::DeadlinePassed);
+    case CallQueue::Refusal::Stopped:
+      refuse(*call, QueuedCall::Refusal::Stopped);
+    default:
+      break;
+  }
   switch (manager->queued.add(call)) {
     case QueuedCalls::Added::Yes:
       return;

@@ -4,6 +4,11 @@
 #include <gtest/gtest.h>
 #include <multipy/runtime/interpreter.h>
 #include <multipy/runtime/interpreter_manager.h>
+#include <multipy/runtime/path_environment.h>
+
+#include <filesystem>
+#include <memory>
+#include <string>
 
 namespace multipy::runtime {
 namespace {
@@ -38,6 +43,25 @@ def load_library(path):
 TEST(OperatorsTest, AreRegisteredOnceAndUsableInAllInterpreters) {
   InterpreterManager manager(3);
   useIn(manager);
+}
+
+// What is in a directory of the environment's is private to its interpreters, whose rules are not
+// those of the copy that stays.
+TEST(OperatorsTest, MayLieInADirectoryOfTheProgramsOwn) {
+  const std::string folder = std::filesystem::path(ON_PATH).parent_path();
+  InterpreterManager manager(2, std::make_shared<PathEnvironment>(folder));
+  manager.registerModuleSource("operators_on_path", R"py(
+import torch
+def four(path):
+    torch.ops.load_library(path)
+    return torch.ops.multipy_on_path.four()
+)py");
+  for (const Interpreter& interpreter : manager.allInstances())
+    EXPECT_EQ(interpreter.acquireSession()
+                  .global("operators_on_path", "four")({ON_PATH})
+                  .toIValue()
+                  .toInt(),
+              4);
 }
 
 TEST(OperatorsTest, OutliveTheInterpretersThatLoadedThem) {

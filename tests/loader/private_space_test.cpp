@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -290,6 +291,25 @@ TEST_P(PrivateSpaceTest, StaticInitialisersMayLoadAndLookUp) {
   auto space = newSpace(0);
   EXPECT_EQ(call((*space)->load(library), "result"), 11);
   EXPECT_EQ((*space)->unload(), 0u);
+}
+
+TEST_P(PrivateSpaceTest, WhatAStaticInitialiserThrowsComesOutAndHoldsUpNoOtherThread) {
+  const auto throws = build("site-packages/throws++.so", R"(
+      #include <stdexcept>
+      static struct Throwing {
+        Throwing() { throw std::runtime_error("no licence"); }
+      } throwing;
+      extern "C" int never() { return 0; })");
+  const auto counts = build("site-packages/counts.so", kCounter);
+  const auto shared = build("elsewhere/throws++.so", R"(
+      static struct Throwing { Throwing() { throw 1; } } throwing;
+      extern "C" int never() { return 0; })");
+  auto space = newSpace(0);
+  EXPECT_THROW((*space)->load(throws), std::runtime_error);
+  EXPECT_THROW((*space)->load(shared), int);
+  // (These would wait for ever.)
+  std::thread([&] { EXPECT_EQ(call((*space)->load(counts), "count"), 1); }).join();
+  std::thread([&] { EXPECT_NE(::dlsym(RTLD_DEFAULT, "malloc"), nullptr); }).join();
 }
 
 TEST_P(PrivateSpaceTest, OverridesDecideFirst) {

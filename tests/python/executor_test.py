@@ -157,6 +157,15 @@ class Exceptions(unittest.TestCase):
         with self.assertRaisesRegex(Exception, "pickle"):
             next(results)
 
+    def test_why_it_cannot_be_pickled_is_said_by_pickle(self):
+        nested = []
+        for _ in range(100_000):
+            nested = [nested]
+        with self.assertRaises(RecursionError):
+            result(len, nested)
+        while nested:
+            nested = nested.pop()
+
     def test_what_cannot_be_pickled_back_is_told(self):
         with self.assertRaisesRegex(Exception, "pickle"):
             result(threading.Lock)
@@ -254,6 +263,23 @@ class Buffers(unittest.TestCase):
 
 
 class Torch(unittest.TestCase):
+    def test_views_without_memory_cross(self):
+        for view in memoryview(b""), memoryview(bytearray()), memoryview(np.empty(0, np.int32)):
+            there = result(lambda x: x, view)
+            self.assertEqual((there.format, there.nbytes, there.readonly), (view.format, 0, view.readonly))
+
+    def test_a_buffer_that_is_returned_is_a_view(self):
+        there = result(eval, "__import__('pickle').PickleBuffer(bytearray(b'abc'))")
+        self.assertEqual((type(there), bytes(there)), (memoryview, b"abc"))
+
+    def test_a_storage_crosses_by_reference(self):
+        import torch
+
+        x = torch.arange(3)
+        there = result(lambda x: x, x.untyped_storage())
+        self.assertEqual(type(there), torch.UntypedStorage)
+        self.assertEqual(there.data_ptr(), x.data_ptr())
+
     def test_a_tensor_crosses_by_reference(self):
         import torch
 
@@ -504,6 +530,71 @@ class Processes(unittest.TestCase):
                     assert pool.submit(getattr, Number(), "value").result() == 5
             """
             % first
+        )
+
+    def test_what_a_task_assigns_in_the_main_module_stays_the_workers(self):
+        program = """
+            import functools, sys
+            if "plain" in sys.argv:
+                sys.modules.update({"cloudpickle": None, "joblib": None})
+            import multipy
+
+            model, calls, scale = None, 0, 1
+
+            def load(name):
+                global model
+                model = name
+
+            def predict(x):
+                def count():
+                    global calls
+                    calls += 1
+                    return calls
+                return model, count(), x * scale
+
+            class Model:
+                def __call__(self):
+                    return predict(1)
+
+            @functools.lru_cache
+            def loaded():
+                global calls
+                calls += 10
+                return calls
+
+            if __name__ == "__main__":
+                with multipy.InterpreterPoolExecutor(1, initializer=load, initargs=("weights",)) as pool:
+                    assert pool.submit(predict, 2).result() == ("weights", 1, 2)
+                    assert pool.submit(predict, 2).result() == ("weights", 2, 2)
+                    assert pool.submit(Model()).result() == ("weights", 3, 1)
+                    assert pool.submit(loaded).result() == 13
+                    if "plain" not in sys.argv:
+                        scale = 10  # which no function assigns
+                        assert pool.submit(predict, 2).result() == ("weights", 14, 20)
+                        assert pool.submit(lambda: predict(3)).result() == ("weights", 15, 30)
+                assert (model, calls) == (None, 0)
+            """
+        self.run_script(program)
+        self.run_script(program, "plain")
+
+    def test_what_the_main_module_defines_anew_counts(self):
+        self.run_script(
+            """
+            import multipy
+            count = 0
+            def step():
+                global count
+                count += 1
+                return helper(count)
+            def helper(n):
+                return n
+            if __name__ == "__main__":
+                with multipy.InterpreterPoolExecutor(1) as pool:
+                    assert pool.submit(step).result() == 1
+                    def helper(n):
+                        return -n
+                    assert pool.submit(step).result() == -2
+            """
         )
 
     def run_script(self, text, *arguments):

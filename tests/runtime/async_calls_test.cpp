@@ -159,12 +159,31 @@ TEST_F(AsyncCalls, TheMoreImportantGoFirst) {
 
 TEST_F(AsyncCalls, WhatHasPassedAlreadyIsTold) {
   const ReplicatedObj add = function("add");
-  EXPECT_THROW(add.callAsync({1}, within(-1s)).get(), DeadlineExceededError);
+  EXPECT_THROW(static_cast<void>(add.callAsync({1}, within(-1s))), DeadlineExceededError);
   std::stop_source source;
   source.request_stop();
   CallOptions options;
   options.stop = source.get_token();
-  EXPECT_THROW(add.callAsync({1}, options).get(), CancelledError);
+  EXPECT_THROW(static_cast<void>(add.callAsync({1}, options)), CancelledError);
+}
+
+TEST_F(AsyncCalls, NoCallbackIsCalledByTheThreadThatMakesTheCall) {
+  const ReplicatedObj add = function("add");
+  const std::thread::id here = std::this_thread::get_id();
+  std::atomic<int> called = 0, calledHere = 0, thrown = 0;
+  const auto then = [&](const CallOutcome&) {
+    calledHere += std::this_thread::get_id() == here;
+    ++called;
+  };
+  constexpr int kCalls = 2000;
+  for (int i = 0; i < kCalls; ++i) try {
+      add.callThen({1}, then, within(i * 10ns));  // passes before it is made, meanwhile, or later
+    } catch (const DeadlineExceededError&) {
+      ++thrown;
+    }
+  while (called + thrown < kCalls) std::this_thread::yield();
+  EXPECT_EQ(calledHere, 0);
+  EXPECT_GT(thrown, 0);
 }
 
 TEST_F(AsyncCalls, ARunningCallIsInterrupted) {
@@ -323,6 +342,25 @@ TEST_F(AsyncCalls, ACoroutineGoesOnWithTheResultOrTheError) {
   coroutine.wait();
   EXPECT_EQ(sum, 45);
   EXPECT_EQ(error, "ValueError");
+}
+
+TEST_F(AsyncCalls, ACoroutineMayBeRefusedAnyNumberOfTimes) {
+  const ReplicatedObj add = function("add");
+  constexpr int kCalls = 100'000;
+  int refused = 0;
+  const auto run = [&]() -> Coroutine {
+    for (int i = 0; i < kCalls; ++i) {
+      AwaitedCall next = add.awaitCall({1}, within(-1s));
+      try {
+        co_await next;
+      } catch (const DeadlineExceededError&) {
+        ++refused;
+      }
+    }
+  };
+  Coroutine coroutine = run();
+  coroutine.wait();
+  EXPECT_EQ(refused, kCalls);
 }
 
 TEST_F(AsyncCalls, ACallIsAwaitedOnceAndNotAfterAMove) {

@@ -216,6 +216,19 @@ TEST_F(CallOptionsTest, ADeadlineThatHasPassedOrAStopThatWasRequestedCallsNothin
   options.stop = source.get_token();
   EXPECT_THROW(static_cast<void>(note.call({"stopped"}, options)), CancelledError);
   EXPECT_EQ(noted({}).toStringRef(), "");
+  EXPECT_THROW(static_cast<void>(manager.acquireOne(within(-1s))), DeadlineExceededError);
+  EXPECT_THROW(static_cast<void>(note.acquireSession(options)), CancelledError);
+}
+
+TEST_F(CallOptionsTest, ACallThatIsRefusedIsNoneOfThoseThatItTellsOf) {
+  const ReplicatedObj add = function("add");
+  try {
+    static_cast<void>(add.call({1, 2}, within(-1s)));
+    FAIL();
+  } catch (const DeadlineExceededError& error) {
+    EXPECT_EQ(std::string(error.what()).find("the longest running call"), std::string::npos)
+        << error.what();
+  }
 }
 
 TEST_F(CallOptionsTest, APriorityThatIsNoneIsRefused) {

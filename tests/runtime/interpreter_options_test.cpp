@@ -68,6 +68,17 @@ TEST(Arguments, ThatWouldBeCutAreRefused) {
                                {"--name=a", "null character"});
 }
 
+TEST(SlimNames, ThatNoModuleCanHaveAreRefused) {
+  InterpreterManagerOptions options;
+  options.interpreters.slimImporters = {"good", "my-package"};
+  expectError<InvalidArgument>([&] { InterpreterManager manager(1, options); },
+                               {"slimImporters", "my-package"});
+  options.interpreters.slimImporters = {"good"};
+  options.interpreters.slimModules = {"good.", ""};
+  expectError<InvalidArgument>([&] { InterpreterManager manager(1, options); },
+                               {"slimModules", "good."});
+}
+
 TEST(Arguments, WhatAdjustThrowsUndoesEverything) {
   InterpreterManagerOptions options;
   options.adjust = [](std::size_t index, InterpreterOptions&) {

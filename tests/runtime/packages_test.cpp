@@ -3,6 +3,7 @@
 #include <ATen/core/grad_mode.h>
 #include <caffe2/serialize/read_adapter_interface.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <chrono>
@@ -127,6 +128,23 @@ TEST_F(Packages, OutlivesItsHandle) {
   { label = manager.loadPackage(packagePath("simple.pt")).loadPickle("labels", "label.pkl"); }
   for (const Interpreter& interpreter : manager.allInstances())
     EXPECT_EQ(label.acquireSession(&interpreter).self({"."}).toIValue().toStringRef(), "packed.");
+}
+
+TEST_F(Packages, AHandleThatWasMovedFromIsRefused) {
+  Package from = manager.loadPackage(packagePath("simple.pt"));
+  const Package to = std::move(from);
+  EXPECT_THROW(static_cast<void>(from.loadPickle("labels", "label.pkl")), InvalidArgument);
+  EXPECT_THROW(static_cast<void>(from.loadText("labels", "label.pkl")), InvalidArgument);
+  EXPECT_THROW(static_cast<void>(from.acquireSession()), InvalidArgument);
+  EXPECT_NO_THROW(static_cast<void>(to.loadPickle("labels", "label.pkl")));
+}
+
+TEST_F(Packages, AFifoIsNone) {
+  const std::string path = packagePath("fifo.pt");
+  fs::remove(path);
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  EXPECT_THROW(static_cast<void>(manager.loadPackage(path)), PackageError);
+  fs::remove(path);
 }
 
 TEST_F(Packages, StaysWhatItWasWhenThePathIsReplaced) {

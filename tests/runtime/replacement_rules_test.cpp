@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <limits>
+
+#include "multipy/runtime/Exception.h"
 
 namespace multipy::runtime {
 namespace {
@@ -36,6 +39,17 @@ TEST(ReplacementRules, KeepALimitALimitWhateverTheJitter) {
   options.afterCalls = 1;
   options.jitter = 1;
   EXPECT_EQ(ReplacementRules(options).limits(1).calls, 1u);
+}
+
+TEST(ReplacementRules, RefuseWhatIsNoTimeAndNoShare) {
+  ReplacementOptions early, hasty, unclear;
+  early.afterTime = -5s;
+  hasty.grace = -1ns;
+  unclear.jitter = std::numeric_limits<double>::quiet_NaN();
+  for (const ReplacementOptions& options : {early, hasty, unclear})
+    EXPECT_THROW(ReplacementRules{options}, InvalidArgument);
+  unclear.jitter = 5;
+  EXPECT_THROW(ReplacementRules{unclear}, InvalidArgument);
 }
 
 TEST(ReplacementRules, SayWhy) {

@@ -78,6 +78,57 @@ from huggingface_hub import HfApi, snapshot_download
 def api(): return HfApi()
 def download(): return snapshot_download()
 )"},
+    {"transformers/integrations/settings.py", R"(
+FOLDER = "somewhere"
+SIZES: tuple = (
+    1,
+    2,
+)
+KINDS = frozenset(("a", "b"))
+KNOWN = {"a"}
+__version__ = "1.2"
+if True:
+    LEVEL = "high"
+FUNCTIONS = {"twice": lambda x: 2 * x}
+)"},
+    {"transformers/configured.py", R"(
+import os
+from .integrations.settings import FOLDER, FUNCTIONS, KINDS, KNOWN, SIZES, __version__
+PATH = os.path.join("/", FOLDER)
+VERSION = "v" + __version__
+def all_kinds(): return sorted(KNOWN | {"c"}), sorted({"c"} | KINDS)
+def twice(x): return FUNCTIONS["twice"](x)
+)"},
+    {"transformers/levelled.py",
+     "from .integrations.settings import LEVEL\nlevel = ''.join(['a ', LEVEL])\n"},
+    {"transformers/integrations/handing_on.py", "from .shapes import Shape, make_shape\n"},
+    {"transformers/integrations/shapes.py", R"(
+class Shape:
+    corners = 0
+def make_shape(): return Shape()
+)"},
+    {"transformers/square.py", R"(
+from .integrations.handing_on import Shape, make_shape
+class Square(Shape):
+    corners = 4
+def make(): return make_shape()
+)"},
+    {"transformers/marked.py", R"(
+import torch
+from torch._dynamo import allow_in_graph
+@allow_in_graph
+class Doubling(torch.nn.Module):
+    def forward(self, x): return 2 * x
+)"},
+    {"peft/__init__.py", "from .tuner import weights\n"},
+    {"peft/tuner.py", R"(
+import sympy
+def weights(): return [1, 2]
+)"},
+    {"diffusers/__init__.py", "import peft\nimport sympy\n"},
+    {"of_the_user/__init__.py", "import yaml\nimport seldom_used.part\nseldom = seldom_used\n"},
+    {"seldom_used/__init__.py", "answer = 42\n"},
+    {"seldom_used/part.py", "answer = 43\n"},
     {"transformers/integrations/fails.py", "import a_module_that_is_not_there\n"},
     {"transformers/modeling.py", R"(
 import torch
@@ -191,6 +242,63 @@ TEST_F(SlimImporters, GetWhatAModuleHandsOnWhenTheyUseIt) {
               "(type(HfApi), HfApi is hub.HfApi, isinstance(hub.download(), ModelInfo))");
   expectEqual(statements + "import huggingface_hub.hf_api as direct\n",
               "(type(direct.HfApi), isinstance(hub.api(), direct.HfApi))");
+}
+
+// Code of C takes no LazyName for a str, and an operator has to be that of the value.
+TEST_F(SlimImporters, HaveConstantsAsTheyAre) {
+  const std::string statements = "from transformers import configured\n";
+  const Interpreter slim = interpreter(true);
+  EXPECT_EQ(text(slim, imports_ + statements,
+                 "(configured.PATH, configured.VERSION, configured.SIZES, type(configured.FOLDER), "
+                 "kind('transformers.integrations.settings'))"),
+            "('/somewhere', 'v1.2', (1, 2), <class 'str'>, 'LazyModule')");
+  expectEqual(statements, "(configured.all_kinds(), configured.twice(4))");
+  // What no line of the module's own assigns is there when it has been executed.
+  EXPECT_EQ(text(slim, imports_ + "from transformers import levelled\n",
+                 "(levelled.level, kind('transformers.integrations.settings'))"),
+            "('a high', 'module')");
+}
+
+TEST_F(SlimImporters, GetWhatALazyModuleHasFromAnother) {
+  expectEqual("from transformers import square\n",
+              "(square.Square.corners, square.Square.__mro__[1].__name__, "
+              "type(square.make()).__name__, isinstance(square.make(), square.Shape))");
+  const Interpreter slim = interpreter(true);
+  EXPECT_EQ(text(slim, imports_ + "from transformers import square\nmade = square.make()\n",
+                 "[type(each) for each in (square.Shape, square.make_shape)]"),
+            "[<class 'type'>, <class 'function'>]");
+}
+
+TEST_F(SlimImporters, MarkClassesForTheCompiler) {
+  const std::string statements = "from transformers import marked\nmodel = marked.Doubling()\n";
+  expectEqual(statements, "(model(torch.ones(2)), type(marked.Doubling))");
+  const Interpreter slim = interpreter(true);
+  EXPECT_EQ(text(slim, imports_ + statements, "(model(torch.ones(2)), kind('torch._dynamo'))"),
+            "(tensor([2., 2.]), 'LazyModule')");
+  expectEqual(statements, "id(marked.Doubling) in torch._dynamo.trace_rules._allowed_callable_ids");
+}
+
+TEST_F(SlimImporters, AreOtherPackagesThanTransformersToo) {
+  const Interpreter slim = interpreter(true);
+  EXPECT_EQ(text(slim, imports_ + "import diffusers\n", "(kind('peft.tuner'), kind('sympy'))"),
+            "('LazyModule', 'LazyModule')");
+  EXPECT_EQ(
+      text(slim, imports_ + "import diffusers\n", "(diffusers.peft.weights(), kind('peft.tuner'))"),
+      "([1, 2], 'module')");
+}
+
+TEST_F(SlimImporters, AreThePackagesThatTheProgramNames) {
+  const std::string statements = imports_ + "import of_the_user\n";
+  const std::string kinds = "[kind(n) for n in ('yaml', 'seldom_used', 'seldom_used.part')]";
+  EXPECT_EQ(text(interpreter(true), statements, kinds), "['module', 'module', 'module']");
+  InterpreterOptions options;
+  options.slimImporters = {"of_the_user"};
+  EXPECT_EQ(text(interpreter(options), statements, kinds), "['LazyModule', 'module', 'module']");
+  options.slimModules = {"seldom_used"};
+  const Interpreter slim = interpreter(options);
+  EXPECT_EQ(text(slim, statements, kinds), "['LazyModule', 'LazyModule', 'LazyModule']");
+  EXPECT_EQ(text(slim, statements, "(of_the_user.seldom.part.answer, of_the_user.seldom.answer)"),
+            "(43, 42)");
 }
 
 TEST_F(SlimImporters, MayReplaceTheirPackages) {

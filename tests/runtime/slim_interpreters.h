@@ -10,10 +10,14 @@
 
 namespace multipy::runtime {
 
+inline Interpreter interpreter(const InterpreterOptions& options) {
+  return Interpreter(std::make_shared<NoopEnvironment>(), options);
+}
+
 inline Interpreter interpreter(bool slim) {
   InterpreterOptions options;
   options.slimTorch = slim;
-  return Interpreter(std::make_shared<NoopEnvironment>(), options);
+  return interpreter(options);
 }
 
 /// The value of `expression` as text, after `statements`, in a namespace of their own.

@@ -202,6 +202,18 @@ class Commands(unittest.TestCase):
             """)
         self.assertEqual(self.call("run", "watch.py").stdout, self.plain("watch.py").stdout)
 
+    def test_run_forks_as_python_does(self):
+        self.script("forks.py", """\
+            import multiprocessing, threading
+            print(threading.current_thread().name, threading.Thread().name)
+            for target in (int, threading.active_count):
+                child = multiprocessing.get_context('fork').Process(target=target)
+                child.start()
+                child.join()
+                print(child.exitcode)
+            """)
+        self.assertEqual(self.call("run", "forks.py").stdout, self.plain("forks.py").stdout)
+
     def test_run_keeps_labelled_lines_whole(self):
         self.script("many.py", """\
             import os, sys, warnings

@@ -49,7 +49,11 @@ class _MainThread:
 
     @staticmethod
     def _show(threading):
-        threading.current_thread()._daemonic = False
+        thread = threading.current_thread()
+        thread._daemonic = False
+        if thread.name == "Dummy-1":  # which has taken the first number
+            threading._counter = threading._count(1).__next__
+        thread.name = "MainThread"
 
 
 def _run_main(work):

@@ -63,6 +63,16 @@ struct InterpreterOptions {
   /// all of it by `import torch`, as in plain Python.
   bool slimTorch = true;
 
+  /// With slimTorch, packages whose imports are like those of torch: what they import of the
+  /// modules that are put off is executed at its first use. Of transformers, sentence_transformers,
+  /// diffusers, peft and accelerate that is known to work, and they need not be named. Names
+  /// without dots.
+  std::vector<std::string> slimImporters;
+
+  /// With slimTorch, modules that are put off as well, with all below them, where such a package
+  /// imports them: packages that it uses seldom.
+  std::vector<std::string> slimModules;
+
   /// Null: sys.stdout and sys.stderr are the process's.
   OutputHook output;
 };

@@ -61,6 +61,9 @@ class Package {
   InterpreterSession acquireSession(const CallOptions* options) const;
   Package(std::shared_ptr<PackageSource> source, std::shared_ptr<ManagerState> manager) noexcept;
 
+  /// Throws InvalidArgument for one that has been moved from.
+  PackageSource& source() const;
+
   std::shared_ptr<PackageSource> source_;
   std::shared_ptr<ManagerState> manager_;
 };

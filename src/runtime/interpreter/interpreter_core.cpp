@@ -123,6 +123,8 @@ void InterpreterCore::initialize(const InterpreterRecipe& recipe,
   if (options.environmentVariables) config.variables = asStrings(*options.environmentVariables);
   config.isolated = options.isolated;
   config.slimTorch = options.slimTorch;
+  config.slimImporters = options.slimImporters;
+  config.slimModules = options.slimModules;
   config.ownOutput = options.output != nullptr;
   config.heapBegin = heap.begin;
   config.heapSize = heap.size;

@@ -77,6 +77,14 @@ void checkOptions(const InterpreterOptions& options) {
                             "' goes on after a null character, expected none: what follows "
                             "would be lost in sys.argv");
   }
+  const auto checkNames = [](const std::vector<std::string>& names, const char* option) {
+    for (const std::string& name : names)
+      if (!isModuleName(name))
+        throw InvalidArgument(std::string("InterpreterOptions::") + option + ": '" + name.c_str() +
+                              "' cannot be a module's name, expected one as in an import");
+  };
+  checkNames(options.slimImporters, "slimImporters");
+  checkNames(options.slimModules, "slimModules");
   if (!options.environmentVariables) return;
   for (const auto& [name, value] : *options.environmentVariables) {
     if (name.empty() || name.find('=') != std::string::npos ||

@@ -7,10 +7,7 @@
 #include "multipy/runtime/Exception.h"
 
 namespace multipy::runtime {
-namespace {
 
-// Python allows letters of any script; what it can never import is an empty
-// part, a part that begins with a digit, and ASCII that is no letter.
 bool isModuleName(const std::string& name) {
   bool atStart = true;
   for (const unsigned char c : name) {
@@ -26,8 +23,6 @@ bool isModuleName(const std::string& name) {
   }
   return !atStart;
 }
-
-}  // namespace
 
 ModuleSources::Table::~Table() {
   for (auto& list : lists_) {

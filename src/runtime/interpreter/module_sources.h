@@ -16,6 +16,10 @@
 
 namespace multipy::runtime {
 
+/// Python allows letters of any script; what it can never import is an empty part, a part that
+/// begins with a digit, and ASCII that is no letter.
+bool isModuleName(const std::string& name);
+
 class ModuleSources {
  public:
   /// Throws InvalidArgument if `name` is no dotted Python module name.

@@ -71,6 +71,8 @@ void prepareResidentCopy(std::shared_ptr<loader::CopyCache> cache) {
       // Not deleted: its code is called for as long as the process lives. The
       // first library is libtorch_python; later ones register with torch, too.
       static ResidentCopy* const copy = new ResidentCopy(library, latest.get());
+      // As it is where it was asked for: by that environment's rules, which are not this one's.
+      copy->space.makePrivate(library);
       copy->space.load(library);
     });
   });

@@ -22,7 +22,8 @@ namespace {
 }  // namespace
 
 FileReader::FileReader(const std::string& path)
-    : file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+    // (Of a FIFO, to say so without waiting for one that writes to it.)
+    : file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
   if (file_ < 0) refuse(path, std::strerror(errno));
   struct stat status {};
   std::string found;

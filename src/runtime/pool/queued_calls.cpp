@@ -1,6 +1,7 @@
 #include "runtime/pool/queued_calls.h"
 
 #include <algorithm>
+#include <exception>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -48,10 +49,21 @@ QueuedCalls::Added QueuedCalls::add(std::shared_ptr<QueuedCall> call) {
     return added;
   }
   // What came before it was in line has found nothing there.
-  if (call->options.stop.stop_requested()) end(call, QueuedCall::Refusal::Stopped);
+  if (call->options.stop.stop_requested()) endSoon(call, QueuedCall::Refusal::Stopped);
   if (call->options.deadline && CallOptions::Clock::now() >= *call->options.deadline)
-    end(call, QueuedCall::Refusal::DeadlinePassed);
+    endSoon(call, QueuedCall::Refusal::DeadlinePassed);
   return Added::Yes;
+}
+
+/// In another thread than the caller's, which may have locks that the call's end takes.
+void QueuedCalls::endSoon(const std::shared_ptr<QueuedCall>& call, QueuedCall::Refusal why) {
+  try {
+    timer_.at(CallOptions::Clock::now(), [this, why, weak = std::weak_ptr(call)] {
+      if (const auto here = weak.lock()) end(here, why);
+    });
+  } catch (const std::exception&) {
+    end(call, why);  // no thread, or no memory, for that
+  }
 }
 
 /// Threads that are idle, or may still be started, take that many at once.

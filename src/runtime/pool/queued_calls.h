@@ -88,6 +88,7 @@ class QueuedCalls {
   /// Takes it out of the line. False: it is in there no more.
   bool take(QueuedCall& call) MULTIPY_REQUIRES(mutex_);
   void end(const std::shared_ptr<QueuedCall>& call, QueuedCall::Refusal why) noexcept;
+  void endSoon(const std::shared_ptr<QueuedCall>& call, QueuedCall::Refusal why);
   void watch(const std::shared_ptr<QueuedCall>& call);
   void unwatch(QueuedCall& call) noexcept;
   bool isFull(CallPriority priority) const MULTIPY_REQUIRES(mutex_);

@@ -1,11 +1,24 @@
 #include "runtime/pool/replacement_rules.h"
 
 #include <algorithm>
+#include <string>
+
+#include "multipy/runtime/Exception.h"
 
 namespace multipy::runtime {
 
+ReplacementRules::ReplacementRules(const ReplacementOptions& options) : options_(options) {
+  const auto refuse = [](const std::string& what) {
+    throw InvalidArgument("InterpreterManager: ReplacementOptions: " + what);
+  };
+  if (options.afterTime.count() < 0) refuse("`afterTime` is below zero, expected zero or more");
+  if (options.grace.count() < 0) refuse("`grace` is below zero, expected zero or more");
+  if (!(options.jitter >= 0 && options.jitter <= 1))
+    refuse("`jitter` is " + std::to_string(options.jitter) + ", expected 0 to 1");
+}
+
 ReplacementRules::Limits ReplacementRules::limits(double random) const noexcept {
-  const double share = 1 - std::clamp(options_.jitter, 0.0, 1.0) * std::clamp(random, 0.0, 1.0);
+  const double share = 1 - options_.jitter * std::clamp(random, 0.0, 1.0);
   // A limit that was given stays one.
   const auto lowered = [&](auto limit) {
     return limit == 0 ? limit

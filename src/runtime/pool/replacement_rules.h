@@ -28,7 +28,8 @@ class ReplacementRules {
     bool isBroken = false;
   };
 
-  explicit ReplacementRules(const ReplacementOptions& options) : options_(options) {}
+  /// Throws InvalidArgument for times below zero, and a share that is none.
+  explicit ReplacementRules(const ReplacementOptions& options);
 
   /// Of one interpreter. `random`: of its own, from 0 to 1.
   Limits limits(double random) const noexcept;

@@ -264,6 +264,8 @@ void CallQueue::leave(Admission admission) noexcept {
 }
 
 CallQueue::Admission CallQueue::joinForSession(const CallOptions* options) noexcept {
+  if (const Refusal refused = refusalOf(options); refused != Refusal::None)
+    return {.refused = refused};
   static constinit const CallCost unknown;
   std::optional<Admission> admission;
   if (!options) admission = anywhere();

@@ -1,0 +1,107 @@
+#include "loader/ld_so_lock.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <span>
+
+namespace multipy::loader {
+namespace {
+
+// The locks of ld.so that a thread has, and how often. They are members of _rtld_global, which
+// differs from release to release: they are known by what glibc's recursive mutexes look like.
+class HeldLocks {
+ public:
+  HeldLocks() noexcept { look(); }
+
+  /// Gives back what this thread has taken since `before`.
+  void giveBack(const HeldLocks& before) const noexcept {
+    for (const Held& held : all())
+      for (unsigned i = before.times(held.lock); i < held.times; ++i)
+        ::pthread_mutex_unlock(held.lock);
+  }
+
+ private:
+  struct Held {
+    pthread_mutex_t* lock;
+    unsigned times;
+  };
+  static constexpr std::size_t kMost = 4;
+
+  std::span<const Held> all() const noexcept { return {held_.data(), count_}; }
+
+  unsigned times(const pthread_mutex_t* lock) const noexcept {
+    const auto held = all();
+    const auto one = std::ranges::find(held, lock, &Held::lock);
+    return one == held.end() ? 0 : one->times;
+  }
+
+  // Other threads take and give back what is looked at: only this thread's own is relied on.
+  __attribute__((no_sanitize("thread", "address"))) void look() noexcept {
+    const int me = ::gettid();
+    for (pthread_mutex_t& lock : candidates()) {
+      const auto& data = lock.__data;
+      if (data.__owner == me && data.__count != 0 && data.__kind == PTHREAD_MUTEX_RECURSIVE_NP &&
+          data.__lock != 0 && count_ < kMost)
+        held_[count_++] = {&lock, data.__count};
+    }
+  }
+
+  /// Everything in _rtld_global that could be a mutex: one at each place that is aligned as one.
+  class Candidates {
+   public:
+    struct Iterator {
+      std::byte* at;
+      pthread_mutex_t& operator*() const { return *reinterpret_cast<pthread_mutex_t*>(at); }
+      Iterator& operator++() {
+        at += alignof(pthread_mutex_t);
+        return *this;
+      }
+      bool operator!=(const Iterator& other) const { return at < other.at; }
+    };
+    Candidates() noexcept {
+      void* const global = ::dlvsym(RTLD_DEFAULT, "_rtld_global", "GLIBC_PRIVATE");
+      Dl_info object{};
+      ElfW(Sym)* symbol = nullptr;
+      if (!global ||
+          !::dladdr1(global, &object, reinterpret_cast<void**>(&symbol), RTLD_DL_SYMENT) ||
+          !symbol || symbol->st_size < sizeof(pthread_mutex_t))
+        return;
+      begin_ = static_cast<std::byte*>(global);
+      end_ = begin_ + (symbol->st_size - sizeof(pthread_mutex_t) + 1);
+    }
+    Iterator begin() const { return {begin_}; }
+    Iterator end() const { return {end_}; }
+
+   private:
+    std::byte* begin_ = nullptr;
+    std::byte* end_ = nullptr;
+  };
+
+  static const Candidates& candidates() noexcept {
+    static const Candidates all;
+    return all;
+  }
+
+  std::array<Held, kMost> held_{};
+  std::size_t count_ = 0;
+};
+
+}  // namespace
+
+void* openObject(const char* file, int flags) {
+  const HeldLocks before;
+  try {
+    return ::dlopen(file, flags);
+  } catch (...) {
+    HeldLocks().giveBack(before);
+    throw;
+  }
+}
+
+}  // namespace multipy::loader
