@@ -111,6 +111,14 @@ bool variablesOf(PyObject* list, InterpreterOptions& options) {
   return true;
 }
 
+bool slimOf(PyObject* tuple, InterpreterOptions& options) {
+  int slim = 0;
+  PyObject *importers = nullptr, *modules = nullptr;
+  if (!PyArg_ParseTuple(tuple, "pOO", &slim, &importers, &modules)) return false;
+  options.slimTorch = slim != 0;
+  return stringsOf(importers, options.slimImporters) && stringsOf(modules, options.slimModules);
+}
+
 void registerSources(InterpreterManager& manager, const Pairs& sources) {
   const auto address = [](auto* function) {
     return std::to_string(reinterpret_cast<std::uintptr_t>(function));

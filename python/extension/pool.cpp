@@ -98,20 +98,19 @@ std::shared_ptr<State> stateOf(PyObject* self) {
 // after_bytes, slim, variables)
 PyObject* create(PyTypeObject* type, PyObject* arguments, PyObject*) {
   const char* prefix = nullptr;
-  PyObject *modules = nullptr, *words = nullptr, *variables = nullptr;
+  PyObject *modules = nullptr, *words = nullptr, *slim = nullptr, *variables = nullptr;
   Py_ssize_t interpreters = 0, mostWaiting = -1;
   unsigned long long afterCalls = 0, afterBytes = 0;
   double afterSeconds = 0;
-  int slim = 0;
-  if (!PyArg_ParseTuple(arguments, "sOOnnKdKpO", &prefix, &modules, &words, &interpreters,
-                        &mostWaiting, &afterCalls, &afterSeconds, &afterBytes, &slim, &variables))
+  if (!PyArg_ParseTuple(arguments, "sOOnnKdKO!O", &prefix, &modules, &words, &interpreters,
+                        &mostWaiting, &afterCalls, &afterSeconds, &afterBytes, &PyTuple_Type, &slim,
+                        &variables))
     return nullptr;
   InterpreterManagerOptions options;
   Pairs sources;
   if (!pairsOf(modules, sources) || !stringsOf(words, options.interpreters.arguments) ||
-      !variablesOf(variables, options.interpreters))
+      !slimOf(slim, options.interpreters) || !variablesOf(variables, options.interpreters))
     return nullptr;
-  options.interpreters.slimTorch = slim != 0;
   if (mostWaiting >= 0) options.pool.mostWaiting = static_cast<std::size_t>(mostWaiting);
   ReplacementOptions& replacement = options.pool.replacement;
   replacement.afterCalls = afterCalls;

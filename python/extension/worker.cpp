@@ -53,14 +53,13 @@ struct Worker {
 // Worker(prefix, sources, arguments, slim, variables)
 PyObject* create(PyTypeObject* type, PyObject* arguments, PyObject*) {
   const char* prefix = nullptr;
-  PyObject *modules = nullptr, *words = nullptr, *variables = nullptr;
-  int slim = 0;
-  if (!PyArg_ParseTuple(arguments, "sOOpO", &prefix, &modules, &words, &slim, &variables))
+  PyObject *modules = nullptr, *words = nullptr, *slim = nullptr, *variables = nullptr;
+  if (!PyArg_ParseTuple(arguments, "sOOO!O", &prefix, &modules, &words, &PyTuple_Type, &slim,
+                        &variables))
     return nullptr;
   Pairs sources;
   InterpreterOptions own;
-  own.slimTorch = slim != 0;
-  if (!pairsOf(modules, sources) || !stringsOf(words, own.arguments) ||
+  if (!pairsOf(modules, sources) || !stringsOf(words, own.arguments) || !slimOf(slim, own) ||
       !variablesOf(variables, own))
     return nullptr;
   std::shared_ptr<State> state;

@@ -15,7 +15,7 @@ import threading
 import weakref
 
 from multipy._executor import pickled
-from multipy._workers import Worker, crossing, host_module, loop, refuse_in_worker, require_host, sharing
+from multipy._workers import Worker, crossing, host_module, loop, refuse_in_worker, require_host, sharing, slim
 
 _alive = weakref.WeakSet()
 
@@ -84,7 +84,7 @@ class _Worker:
         """The interpreter, in which the loop is."""
         try:
             self._stop = host_module().Stop()
-            worker = self._worker = Worker(self._slim_torch)
+            worker = self._worker = Worker(slim(self._slim_torch))
             worker.run(self._call, stop=self._stop)
             return worker
         finally:

@@ -6,7 +6,7 @@ import os
 import threading
 import time
 
-from multipy._workers import IN_FORKED_CHILD, Ended, Worker, crossing, host_module, refuse_in_worker, require_host
+from multipy._workers import IN_FORKED_CHILD, Ended, Worker, crossing, host_module, refuse_in_worker, require_host, slim
 
 
 class Future(concurrent.futures.Future):
@@ -54,14 +54,14 @@ class _Task:
 class _Places(threading.local):
     """The worker of each thread of a pool."""
 
-    def __init__(self, initializer, most_tasks, slim_torch, variables):
-        self._initializer, self._most_tasks, self._slim_torch = initializer, most_tasks, slim_torch
+    def __init__(self, initializer, most_tasks, slim, variables):
+        self._initializer, self._most_tasks, self._slim = initializer, most_tasks, slim
         self._variables = variables
         self._worker = None
         self._tasks = 0
 
     def start(self):
-        worker = Worker(self._slim_torch, self._variables)
+        worker = Worker(self._slim, self._variables)
         if self._initializer is not None:
             worker.run(self._initializer)
         self._worker, self._tasks = worker, 0
@@ -91,7 +91,8 @@ class InterpreterPoolExecutor(concurrent.futures.ThreadPoolExecutor):
     initializer(*initargs) is called in each interpreter before its first task. After
     max_tasks_per_child tasks an interpreter is replaced by a new one. With `copy`, memory is copied on its way,
     in both directions. With slim_torch, what serving an eager model does not use of torch is executed at its
-    first use.
+    first use. So is what packages named in slim_importers import of it, and of slim_modules
+    (docs/environments.md).
     """
 
     _crossing = {}  # of _crossing.Pickle
@@ -107,6 +108,8 @@ class InterpreterPoolExecutor(concurrent.futures.ThreadPoolExecutor):
         max_tasks_per_child=None,
         copy=False,
         slim_torch=True,
+        slim_importers=(),
+        slim_modules=(),
     ):
         refuse_in_worker()
         require_host()
@@ -117,13 +120,14 @@ class InterpreterPoolExecutor(concurrent.futures.ThreadPoolExecutor):
                 raise TypeError("max_tasks_per_child must be an integer")
             if max_tasks_per_child <= 0:
                 raise ValueError("max_tasks_per_child must be >= 1")
+        how = slim(slim_torch, slim_importers, slim_modules)
         if max_workers is None:
             max_workers = os.cpu_count() or 1
         self._copies = copy
         if copy:
             self._crossing = crossing.COPY_ALL
         first = None if initializer is None else pickled(initializer, tuple(initargs), {}, **self._crossing)
-        self._places = _Places(first, max_tasks_per_child, slim_torch, self._variables)
+        self._places = _Places(first, max_tasks_per_child, how, self._variables)
         self._pid = os.getpid()
         # Without an initializer an interpreter starts when its thread has a task, which is under way then.
         start = None if first is None else self._places.start

@@ -8,7 +8,7 @@ import sys
 import threading
 import weakref
 
-from multipy._workers import IN_FORKED_CHILD, arguments, crossing, host_module, refuse_in_worker, search_path, sources, variables
+from multipy._workers import IN_FORKED_CHILD, arguments, crossing, host_module, refuse_in_worker, search_path, slim, sources, variables
 
 
 _FOREVER = 1e9  # seconds; a clock's nanoseconds end somewhere
@@ -47,6 +47,8 @@ class Pool:
     replace_after_calls, replace_after_seconds, replace_after_bytes: an interpreter is replaced by a new one
         after so many calls, so long a time, or with so much memory of Python's.
     slim_torch: what serving an eager model does not use of torch is executed at its first use.
+    slim_importers, slim_modules: packages whose imports of that are like those of torch, and what is put off as
+        well where they import it (docs/environments.md).
 
     All methods may be called from any thread.
     """
@@ -63,6 +65,8 @@ class Pool:
         replace_after_seconds=0,
         replace_after_bytes=0,
         slim_torch=True,
+        slim_importers=(),
+        slim_modules=(),
     ):
         refuse_in_worker()
         host = host_module()
@@ -84,7 +88,7 @@ class Pool:
             _count("replace_after_calls", replace_after_calls),
             _seconds("replace_after_seconds", replace_after_seconds),
             _count("replace_after_bytes", replace_after_bytes),
-            slim_torch,
+            slim(slim_torch, slim_importers, slim_modules),
             variables(),
         )
         self._end = weakref.finalize(self, _close, self._pool, self._under_way, self._pid)

@@ -115,12 +115,20 @@ class TaskTimedOut(Ended, concurrent.futures.TimeoutError):
     pass
 
 
+def slim(torch, importers=(), modules=()):
+    """As a worker takes it: slim_torch, slim_importers and slim_modules."""
+    for names in importers, modules:
+        if isinstance(names, str):
+            raise TypeError(f"expected a list of names, not {names!r}")
+    return bool(torch), tuple(importers), tuple(modules)
+
+
 class Worker:
     """An interpreter, in which this thread's tasks are run, one after the other."""
 
-    def __init__(self, slim_torch=True, more_variables=()):
+    def __init__(self, slim=(True, (), ()), more_variables=()):
         self._host = host_module()
-        self._worker = self._host.Worker(sys.prefix, sources(), arguments(), slim_torch, variables(more_variables))
+        self._worker = self._host.Worker(sys.prefix, sources(), arguments(), slim, variables(more_variables))
         self.run(crossing.Pickle((inside.prepare, (search_path(), crossing.main_of_program()), {})))
 
     def run(self, pickle, seconds=None, stop=None):

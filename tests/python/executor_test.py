@@ -71,6 +71,22 @@ class Tasks(unittest.TestCase):
             with multipy.InterpreterPoolExecutor(1, slim_torch=slim) as own:
                 self.assertEqual(own.submit(kind_of, "torch.fx").result(120), kind)
 
+    def test_what_packages_of_the_programs_import_is_put_off(self):
+        with tempfile.TemporaryDirectory() as place:
+            with open(os.path.join(place, "of_the_program.py"), "w") as file:
+                file.write("import yaml, colorsys\n")
+            first = f"import sys; sys.path.insert(0, {place!r}); import torch, of_the_program"
+            slim = {"slim_importers": ["of_the_program"], "slim_modules": ["colorsys"]}
+            names = "yaml", "colorsys"
+            for how, kind in (slim, "LazyModule"), ({}, "module"), ({**slim, "slim_torch": False}, "module"):
+                with multipy.InterpreterPoolExecutor(1, **how) as own:
+                    own.submit(exec, first).result(120)
+                    self.assertEqual([own.submit(kind_of, name).result(120) for name in names], [kind] * 2)
+        for wrong, error in (["a-b"], ValueError), ("abc", TypeError):
+            with self.assertRaises(error):
+                with multipy.InterpreterPoolExecutor(1, slim_importers=wrong) as own:
+                    own.submit(abs, -1).result(120)
+
     def test_a_function_is_called_in_another_interpreter(self):
         self.assertEqual(result(pow, 2, 10), 1024)
         self.assertNotEqual(result(id, None), id(None))
