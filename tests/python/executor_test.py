@@ -87,6 +87,18 @@ class Tasks(unittest.TestCase):
                 with multipy.InterpreterPoolExecutor(1, slim_importers=wrong) as own:
                     own.submit(abs, -1).result(120)
 
+    def test_numexpr_ends_its_threads_with_the_interpreter(self):
+        """Which would keep it in memory for ever. A stand-in: with numexpr itself scripts/package-table is run."""
+        with tempfile.TemporaryDirectory() as place:
+            noted = os.path.join(place, "noted")
+            with open(os.path.join(place, "numexpr.py"), "w") as file:
+                file.write(f"def set_num_threads(number): open({noted!r}, 'w').write(str(number))\n")
+            with multipy.InterpreterPoolExecutor(1) as own:
+                own.submit(exec, f"import sys; sys.path.insert(0, {place!r}); import numexpr").result(120)
+                self.assertFalse(os.path.exists(noted))
+            with open(noted) as file:
+                self.assertEqual(file.read(), "1")
+
     def test_a_function_is_called_in_another_interpreter(self):
         self.assertEqual(result(pow, 2, 10), 1024)
         self.assertNotEqual(result(id, None), id(None))
