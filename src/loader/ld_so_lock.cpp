@@ -95,9 +95,11 @@ class HeldLocks {
 }  // namespace
 
 void* openObject(const char* file, int flags) {
+  // glibc declares that it does not throw: called as it is, the compiler would drop the handler.
+  void* (*const volatile open)(const char*, int) = ::dlopen;
   const HeldLocks before;
   try {
-    return ::dlopen(file, flags);
+    return open(file, flags);
   } catch (...) {
     HeldLocks().giveBack(before);
     throw;

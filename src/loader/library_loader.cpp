@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/interpreter_id.h"
+#include "base/keep_forever.h"
 #include "loader/copy_destructors.h"
 #include "loader/ld_so_lock.h"
 #include "loader/load_errors.h"
@@ -228,7 +229,11 @@ void LibraryLoader::openPrepared(const Group& group, int flags) {
   try {
     setPresent(group, true);  // before dlopen: static initialisers may ask where they are
     openAnnounced(*group.back(), flags);
-  } catch (...) {
+  } catch (const runtime::LoadError&) {
+    setPresent(group, false);
+    throw;
+  } catch (...) {  // by an initialiser, perhaps: they are mapped then, by these names
+    for (const Library* library : group) base::keepForever(library->copy);
     setPresent(group, false);
     throw;
   }
