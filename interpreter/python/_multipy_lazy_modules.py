@@ -380,9 +380,8 @@ def _literal_or_lazy_name(module, name, caller):
         return False, None  # it is assigned in another way, or not there; or there is no source
     try:
         value = ast.literal_eval(value)
-    except ValueError:
-        return True, lazy_names.lazy_name(module, name, caller)
-    if isinstance(value, (list, dict, set)):  # which two of would not be one
+        hash(value)  # of a list or a dict: two of them would not be one
+    except Exception:
         return True, lazy_names.lazy_name(module, name, caller)
     return True, value
 

@@ -48,6 +48,7 @@ class Pickle:
         torch = sys.modules.get("torch")
         if hasattr(torch, "Tensor"):
             table[torch.Tensor] = self._reduce_tensor
+        if hasattr(torch, "UntypedStorage"):  # another thread may be importing it
             table[torch.UntypedStorage] = _reduce_storage
         if managers := sys.modules.get("multiprocessing.managers"):
             table.update(dict.fromkeys(with_subclasses(managers.BaseProxy), _reduce_proxy))
@@ -284,13 +285,10 @@ class _Made:
 
 def use_main(module):
     """The program's main module has been imported here: the variables are its from now on."""
-    import inspect
-
     global _variables
     kept = {name: _variables[name] for name in _kept if name in _variables}
     # (Those that its functions have are not the module's: multiprocessing copies them.)
-    functions = map(inspect.unwrap, filter(callable, list(vars(module).values())))
-    own = (each for each in functions if isinstance(each, types.FunctionType) and each.__module__ == "__mp_main__")
+    own = (each for each in _functions_in(vars(module)) if each.__module__ == "__mp_main__")
     _variables = next((each.__globals__ for each in own), vars(module))
     _variables.update(kept)
 
@@ -307,15 +305,26 @@ def _not_assigned(variables, assigned):
 
 
 def _assigned_in(names):
-    """The variables that functions and methods of a module assign."""
+    """The variables of a module that its functions and methods assign."""
     found = set()
+    for function in _functions_in(names):
+        if function.__globals__ is names:
+            found |= _assigned_by(function.__code__)
+    return frozenset(found & names.keys())
+
+
+def _functions_in(names):
     for each in list(names.values()):
-        for function in list(vars(each).values()) if isinstance(each, type) else (each,):
-            while function is not None:
-                if code := getattr(getattr(function, "__func__", function), "__code__", None):
-                    found |= _assigned_by(code)
-                function = getattr(function, "__wrapped__", None)
-    return frozenset(found & names.keys()) if found else found
+        for one in list(vars(each).values()) if isinstance(each, type) else (each,):
+            if isinstance(one, (staticmethod, classmethod)):
+                one = one.__func__
+            elif isinstance(one, property):
+                one = one.fget
+            if isinstance(one, functools._lru_cache_wrapper):
+                one = one.__wrapped__
+            while isinstance(one, types.FunctionType):
+                yield one
+                one = vars(one).get("__wrapped__")
 
 
 @functools.cache
