@@ -26,7 +26,8 @@ constexpr const char* kDescription =
     "A BaseException, so that `except Exception` does not keep the call from ending.";
 
 // Of importlib._bootstrap, CPython 3.10 to 3.14, without their classes. (From 3.12 on the threads
-// that wait are in a table of weak references, whose methods and callbacks are the second row.)
+// that wait are in a table of weak references: its methods and callbacks are those from __new__
+// on.)
 constexpr std::string_view kTakeLocksOfImports[] = {
     "acquire",   "release", "__enter__", "__exit__", "_get_module_lock", "_lock_unlock_module",
     "cb",        "__new__", "__init__",  "remove",   "_commit_removals", "get",

@@ -355,7 +355,7 @@ def _lazy_name_or_answer(module, name, caller):
         except Exception:
             pass  # it is no such constant here, or there is no source: the module is executed
     if imports:
-        if not is_starting() and _is_a_values(name):
+        if not is_starting() and _is_of_value(name):
             return _literal_or_lazy_name(module, name, caller)
         lazy = not _may_be_caught(module_name, name, caller)
         return lazy, lazy and lazy_names.lazy_name(module, name, caller)
@@ -364,8 +364,8 @@ def _lazy_name_or_answer(module, name, caller):
     return asks_for_import, None
 
 
-def _is_a_values(name):
-    """Whether it is, by convention, no class's or function's name. (The package's own start is known to
+def _is_of_value(name):
+    """Whether it is, by convention, not of a class or a function. (The package's own start is known to
     do without a look at those.)"""
     return name.isupper() or name.startswith("__")
 

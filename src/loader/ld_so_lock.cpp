@@ -41,51 +41,30 @@ class HeldLocks {
     return one == held.end() ? 0 : one->times;
   }
 
-  // Other threads take and give back what is looked at: only this thread's own is relied on.
+  // Whatever could be a mutex is looked at: at each place that is aligned as one. Other threads
+  // take and give back what lies there: only this thread's own is relied on.
   __attribute__((no_sanitize("thread", "address"))) void look() noexcept {
+    static const std::span<std::byte> global = rtldGlobal();
     const int me = ::gettid();
-    for (pthread_mutex_t& lock : candidates()) {
-      const auto& data = lock.__data;
+    for (std::size_t at = 0; at + sizeof(pthread_mutex_t) <= global.size();
+         at += alignof(pthread_mutex_t)) {
+      auto* const lock = reinterpret_cast<pthread_mutex_t*>(&global[at]);
+      const auto& data = lock->__data;
       if (data.__owner == me && data.__count != 0 && data.__kind == PTHREAD_MUTEX_RECURSIVE_NP &&
           data.__lock != 0 && count_ < kMost)
-        held_[count_++] = {&lock, data.__count};
+        held_[count_++] = {lock, data.__count};
     }
   }
 
-  /// Everything in _rtld_global that could be a mutex: one at each place that is aligned as one.
-  class Candidates {
-   public:
-    struct Iterator {
-      std::byte* at;
-      pthread_mutex_t& operator*() const { return *reinterpret_cast<pthread_mutex_t*>(at); }
-      Iterator& operator++() {
-        at += alignof(pthread_mutex_t);
-        return *this;
-      }
-      bool operator!=(const Iterator& other) const { return at < other.at; }
-    };
-    Candidates() noexcept {
-      void* const global = ::dlvsym(RTLD_DEFAULT, "_rtld_global", "GLIBC_PRIVATE");
-      Dl_info object{};
-      ElfW(Sym)* symbol = nullptr;
-      if (!global ||
-          !::dladdr1(global, &object, reinterpret_cast<void**>(&symbol), RTLD_DL_SYMENT) ||
-          !symbol || symbol->st_size < sizeof(pthread_mutex_t))
-        return;
-      begin_ = static_cast<std::byte*>(global);
-      end_ = begin_ + (symbol->st_size - sizeof(pthread_mutex_t) + 1);
-    }
-    Iterator begin() const { return {begin_}; }
-    Iterator end() const { return {end_}; }
-
-   private:
-    std::byte* begin_ = nullptr;
-    std::byte* end_ = nullptr;
-  };
-
-  static const Candidates& candidates() noexcept {
-    static const Candidates all;
-    return all;
+  /// Empty if it is not to be found.
+  static std::span<std::byte> rtldGlobal() noexcept {
+    void* const global = ::dlvsym(RTLD_DEFAULT, "_rtld_global", "GLIBC_PRIVATE");
+    Dl_info object{};
+    ElfW(Sym)* symbol = nullptr;
+    if (!global || !::dladdr1(global, &object, reinterpret_cast<void**>(&symbol), RTLD_DL_SYMENT) ||
+        !symbol)
+      return {};
+    return {static_cast<std::byte*>(global), symbol->st_size};
   }
 
   std::array<Held, kMost> held_{};
