@@ -61,6 +61,14 @@ std::vector<std::string> currentSearchPath() {
   return result;
 }
 
+/// What a traceback's last line says of it.
+std::string messageOf(PyObject* exception) {
+  const auto text = Reference::take(exception ? PyObject_Str(exception) : nullptr);
+  if (text) return utf8(text.get());
+  PyErr_Clear();
+  return exception ? "<exception str() failed>" : std::string();
+}
+
 }  // namespace
 
 std::string textOf(PyObject* object) {
@@ -94,7 +102,7 @@ void takePythonError(Failure& failure) {
 
   failure.kind = Failure::Kind::Python;
   failure.type = typeName(reinterpret_cast<PyTypeObject*>(type.get()));
-  failure.message = textOf(value.get());
+  failure.message = messageOf(value.get());
   failure.traceback = formattedTraceback(type.get(), value.get(), traceback.get());
   if (value && PyErr_GivenExceptionMatches(type.get(), PyExc_ModuleNotFoundError)) {
     failure.kind = Failure::Kind::ModuleNotFound;

@@ -33,12 +33,20 @@ c10::TypePtr commonType(const std::vector<c10::IValue>& values) {
   return common;
 }
 
+// Python refuses to write an int of thousands of digits.
+std::string shortened(PyObject* integer) {
+  std::string digits = textOf(integer);
+  if (digits.empty()) return "of very many digits";
+  if (digits.size() > 60) digits.replace(57, digits.npos, "...");
+  return digits;
+}
+
 bool intFromPython(PyObject* object, c10::IValue* out, Failure& failure) {
   int overflow;
   const long long value = PyLong_AsLongLongAndOverflow(object, &overflow);
   if (overflow) {
     conversionFailure(failure,
-                      "the int " + textOf(object).substr(0, 60) +
+                      "the int " + shortened(object) +
                           " does not fit an IValue's 64-bit integer: pass it as str or float");
     return false;
   }

@@ -90,9 +90,10 @@ PoolKeeper::WarmUp PoolKeeper::takeWarmUp() noexcept {
 
 // --- all at once
 
-void PoolKeeper::onAll(const std::function<void(All&)>& work) {
+void PoolKeeper::onAll(const std::string& doing, const std::function<void(All&)>& work) {
   const GilReleased outside;
   const Change change(*this);
+  if (hasStopped()) manager_.throwRefused({.refused = CallQueue::Refusal::Ended}, doing);
   All all(*this);
   work(all);
 }

@@ -72,9 +72,10 @@ class PoolKeeper {
   void setWarmUp(WarmUp warmUp);
   /// What is called no more: it may hold objects of this very pool, which hold the pool.
   WarmUp takeWarmUp() noexcept;
-  /// Does `work` while the pool stays as it is. Throws what it throws.
+  /// Does `work` while the pool stays as it is. Throws what it throws, and HandleError, with what
+  /// one is `doing`, after stop().
   class All;
-  void onAll(const std::function<void(All&)>& work);
+  void onAll(const std::string& doing, const std::function<void(All&)>& work);
 
   std::size_t seats() const noexcept { return seatCount_.load(std::memory_order_acquire); }
   const std::shared_ptr<Seat>& seat(std::size_t index) const { return seats_[index]; }
@@ -168,6 +169,10 @@ class PoolKeeper {
   void lookAround() noexcept;
   std::optional<ReplacementReason> due(int place) noexcept;
   bool mustLook() const MULTIPY_REQUIRES(mutex_);
+  bool hasStopped() const {
+    const base::Lock lock(mutex_);
+    return stopped_;
+  }
   int servingIn(std::size_t seat) const MULTIPY_REQUIRES(mutex_);
   int freePlace() const;
   std::size_t leaving() const MULTIPY_REQUIRES(mutex_);

@@ -286,7 +286,7 @@ std::shared_ptr<ReplicatedState> ReplicatedState::checkedOther(const ReplicatedO
 
 void ReplicatedState::switchTo(const ReplicatedObj& next, const WarmUp& warmUp) {
   process::refuseInForkedChild("switch a ReplicatedObj");
-  manager->keeper.onAll([&](PoolKeeper::All& all) {
+  manager->keeper.onAll("switch " + *name, [&](PoolKeeper::All& all) {
     const std::shared_ptr<ReplicatedState> to = checkedOther(next, "switch to");
     all.load(*to, warmUp);
     std::shared_ptr<ObjectVersion> old;
@@ -307,7 +307,7 @@ void ReplicatedState::shareCalls(const ReplicatedObj& other, double share, const
   if (!(share >= 0 && share <= 1))
     throw InvalidArgument("cannot share the calls of " + *name + ": the share is " +
                           std::to_string(share) + ", expected 0 to 1");
-  manager->keeper.onAll([&](PoolKeeper::All& all) {
+  manager->keeper.onAll("share the calls of " + *name, [&](PoolKeeper::All& all) {
     std::shared_ptr<ReplicatedState> with;
     if (share > 0) {
       with = checkedOther(other, "share calls with");

@@ -15,6 +15,7 @@
 #include "multipy_build_config.h"
 #include "process/ownership.h"
 #include "torch_bridge/autograd/engine_router.h"
+#include "torch_bridge/bound_functions.h"
 #include "torch_bridge/dispatch/once_per_process.h"
 #include "torch_bridge/dispatch/program_kernels.h"
 #include "torch_bridge/dispatch/py_interpreter_router.h"
@@ -106,6 +107,7 @@ void adopt() {
   adoptTracebacks();
   adoptProfiler(before);
   adoptEngine(before);
+  redirectBoundFunctions(programRedirections(), handle, admitProgramsProfiler);
 }
 
 }  // namespace

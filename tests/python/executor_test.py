@@ -486,6 +486,37 @@ class Processes(unittest.TestCase):
             """
         )
 
+    def test_the_program_and_its_interpreters_profile_one_after_the_other(self):
+        for torch_is_imported in "before", "after":
+            with self.subTest(torch_is_imported):
+                self.run_program(
+                    f"""
+                    import multipy
+                    if {torch_is_imported == "before"}:
+                        import torch.autograd.profiler
+                    begin = "p = __import__('torch').autograd.profiler.profile(); p.__enter__()"
+                    end = "p.__exit__(None, None, None)"
+                    def refusal(what, *arguments):
+                        try:
+                            what(*arguments)
+                        except RuntimeError as error:
+                            return str(error)
+                    with multipy.InterpreterPoolExecutor(1) as pool:
+                        there = lambda code: pool.submit(exec, code, shared).result()
+                        shared = {{}}
+                        pool.submit(exec, "import torch").result()
+                        import torch
+                        for _ in range(2):
+                            with torch.autograd.profiler.profile():
+                                message = refusal(there, begin)
+                                assert "the program's own Python of this process is profiling" in message, message
+                            there("import builtins; " + begin + "; builtins.p = p")
+                            message = refusal(torch.autograd.profiler.profile().__enter__)
+                            assert "interpreter 0 of this process is profiling" in message, message
+                            there(end)
+                    """
+                )
+
     def test_torch_comes_with_the_first_result_that_is_a_tensor(self):
         self.run_program(
             """

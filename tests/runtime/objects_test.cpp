@@ -40,6 +40,13 @@ def describe(*args, **kwargs):
 def fail(text):
     raise ValueError(text)
 
+class Mute(Exception):
+    def __str__(self):
+        raise ValueError()
+
+def fail_without_text():
+    raise Mute()
+
 def leave(code):
     sys.exit(code)
 
@@ -115,6 +122,23 @@ TEST_F(Objects, PythonExceptionsCarryTypeMessageAndTraceback) {
     EXPECT_NE(error.traceback().find("in fail"), std::string::npos) << error.traceback();
   }
   EXPECT_EQ(I.global("tools", "describe")({1}).toIValue().toStringRef(), "(1,) []");
+}
+
+TEST_F(Objects, AnExceptionThatCannotSayWhatItIsHasAMessage) {
+  try {
+    I.global("tools", "fail_without_text")({});
+    FAIL() << "nothing was thrown";
+  } catch (const PythonException& error) {
+    EXPECT_EQ(error.message(), "<exception str() failed>");
+  }
+}
+
+TEST_F(Objects, IntsThatDoNotFitAreShownAsFarAsTheyCanBe) {
+  const auto power = [&](int of) { return I.global("builtins", "pow")({10, of}); };
+  expectError<ConversionError>([&] { power(50).toIValue(); },
+                               {"1" + std::string(50, '0') + " does"});
+  expectError<ConversionError>([&] { power(100).toIValue(); }, {"000... does not fit"});
+  expectError<ConversionError>([&] { power(10000).toIValue(); }, {"of very many digits"});
 }
 
 TEST_F(Objects, SystemExitIsAnException) {

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <future>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <thread>
@@ -208,6 +209,20 @@ TEST_F(Switching, ToWhatCannotTakeTheCallsIsRefused) {
   model.switchTo(next);
   EXPECT_THROW(next.switchTo(model), InvalidArgument) << "they are the same by now";
   EXPECT_EQ(numberOf(next), 2);
+}
+
+TEST(SwitchingWithoutItsManager, IsRefused) {
+  std::optional<ReplicatedObj> model, next;
+  {
+    InterpreterManager manager(1);
+    manager.registerModuleSource("versions", kModule);
+    auto session = manager.acquireOne();
+    const Obj version = session.global("versions", "Version")({1});
+    model = manager.createMovable(version, &session);
+    next = manager.createMovable(version, &session);
+  }
+  EXPECT_THROW(model->switchTo(*next), HandleError);
+  EXPECT_THROW(model->shareCalls(*next, 0.5), HandleError);
 }
 
 TEST_F(Switching, TwoHandlesMayComeToTheSame) {

@@ -16,9 +16,7 @@ std::string listed(const std::vector<std::string>& searchPath) {
 
 std::string moduleNotFoundText(const Failure& failure, std::string_view wantedBy) {
   std::string text = failure.message;
-  if (!wantedBy.empty())
-    text +=
-        "; it is wanted by the package " + std::string(wantedBy) + ", which does not contain it";
+  if (!wantedBy.empty()) text += "; code of the package " + std::string(wantedBy) + " wanted it";
   return text + "; searched: " + listed(failure.searchPath) +
          "; install it into that Python environment, or choose another environment (see "
          "multipy/runtime/environment.h)";

@@ -12,6 +12,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "abi/torch_routes.h"
 #include "base/fork_mutex.h"
@@ -33,6 +34,11 @@ using Scopes = std::unordered_set<at::RecordScope>;
 
 // ------------------------------------------------------- one trace at a time
 
+std::string nameOf(InterpreterId slot) {
+  return slot == InterpreterId::program() ? "the program's own Python"
+                                          : "interpreter " + std::to_string(slot.number());
+}
+
 class Trace {
  public:
   static Trace& process() {
@@ -45,19 +51,19 @@ class Trace {
     InterpreterId other = InterpreterId::none();
     {
       const base::Lock guard(lock_);
+      if (slot == InterpreterId::program() && std::exchange(programMayHavePrepared_, false))
+        hasPrepared = false;
       if (holder_ == slot || (holder_ == InterpreterId::none() && !hasPrepared)) {
         holder_ = slot;
         return;
       }
       other = holder_;
     }
-    TORCH_CHECK(other != InterpreterId::none(), "starting the profiler in interpreter ",
-                slot.number(),
+    TORCH_CHECK(other != InterpreterId::none(), "starting the profiler in ", nameOf(slot),
                 ": its trace was not prepared, which was refused while another interpreter of this "
                 "process was profiling. torch has one profiler trace per process: profile in one "
                 "interpreter at a time");
-    TORCH_CHECK(false, "starting the profiler in interpreter ", slot.number(), ": interpreter ",
-                other.number(),
+    TORCH_CHECK(false, "starting the profiler in ", nameOf(slot), ": ", nameOf(other),
                 " of this process is profiling. torch has one profiler trace per process: profile "
                 "in one interpreter at a time");
   }
@@ -82,17 +88,27 @@ class Trace {
     holder_ = InterpreterId::none();
     running_ = 0;
   }
+  bool knows(InterpreterId slot) {
+    const base::Lock guard(lock_);
+    return slot != InterpreterId::program() || knowsProgram_;
+  }
+  void admitProgram() {
+    const base::Lock guard(lock_);
+    knowsProgram_ = programMayHavePrepared_ = true;
+  }
 
  private:
   base::ForkMutex lock_;
   InterpreterId holder_ MULTIPY_GUARDED_BY(lock_) = InterpreterId::none();
   int running_ MULTIPY_GUARDED_BY(lock_) = 0;  // traces of the holder's threads
+  bool knowsProgram_ MULTIPY_GUARDED_BY(lock_) = false;
+  bool programMayHavePrepared_ MULTIPY_GUARDED_BY(lock_) = false;  // before it was known
 };
 
 // Holds the trace for `slot` if `begin` succeeds.
 template <typename Begin>
 void beginTrace(InterpreterId slot, bool hasPrepared, const Begin& begin) {
-  if (!slot.isInterpreter()) return begin();
+  if (!slot.isInterpreter() || !Trace::process().knows(slot)) return begin();
   Trace::process().take(slot, hasPrepared);
   try {
     begin();
@@ -126,7 +142,7 @@ void enable(InterpreterId slot, const void* configAddress, const void* activitie
   });
   Trace::process().begun(slot);
   // All its events are of this interpreter's threads. In chrome://tracing: metadata.
-  if (slot.isInterpreter())
+  if (slot.isInterpreter() && slot != InterpreterId::program())
     profiling::addMetadataJson("multipy_interpreter", std::to_string(slot.number()));
 }
 
@@ -207,6 +223,8 @@ void adoptProfiler(const ReplacedWords& before) {
     installOver<feature::registerMemoryTracer, makeMemoryTracer>(before, memoryTracers(),
                                                                  "registerMemoryTracer");
 }
+
+void admitProgramsProfiler() { Trace::process().admitProgram(); }
 
 void purgeProfiler(InterpreterId slot) {
   if (!slot.isInterpreter()) return;
