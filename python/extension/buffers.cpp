@@ -17,13 +17,13 @@ int releaseSoon(void*) {
 
 }  // namespace
 
-HostBuffer* HostBuffer::of(PyObject* object) {
+HostBuffer* HostBuffer::of(PyObject* object, int flags) {
   auto* const buffer = new (std::nothrow) HostBuffer;
   if (!buffer) {
     PyErr_NoMemory();
     return nullptr;
   }
-  if (PyObject_GetBuffer(object, &buffer->view_, PyBUF_SIMPLE) == 0) return buffer;
+  if (PyObject_GetBuffer(object, &buffer->view_, flags) == 0) return buffer;
   delete buffer;
   return nullptr;
 }

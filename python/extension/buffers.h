@@ -24,8 +24,9 @@ namespace multipy::host {
 /// One buffer of the program's, for as long as it is held.
 class HostBuffer {
  public:
-  /// Held once. Null, with a Python exception, if `object` has no contiguous buffer.
-  static HostBuffer* of(PyObject* object);
+  /// Held once. `flags` are PyObject_GetBuffer's. Null, with a Python exception, if `object` has no
+  /// such buffer.
+  static HostBuffer* of(PyObject* object, int flags = PyBUF_SIMPLE);
 
   const Py_buffer& view() const noexcept { return view_; }
 

@@ -150,7 +150,7 @@ bool Parcel::open(PyObject* pickle) {
   for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(giving.get()); ++i) {
     HostBuffer* const buffer = HostBuffer::of(PySequence_Fast_GET_ITEM(giving.get(), i));
     if (!buffer) return false;
-    buffers_.push_back(buffer);
+    keep(buffer);
   }
   for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(crossing.get()); ++i) {
     at::Tensor tensor;
@@ -158,6 +158,15 @@ bool Parcel::open(PyObject* pickle) {
     tensors_.emplace_back(std::move(tensor));
   }
   return true;
+}
+
+void Parcel::keep(HostBuffer* buffer) {
+  try {
+    buffers_.push_back(buffer);
+  } catch (const std::bad_alloc&) {
+    HostBuffer::giveUp(buffer);
+    throw;
+  }
 }
 
 void Parcel::addTo(std::vector<at::IValue>& values) const {
@@ -205,7 +214,7 @@ Answer answerOf(CallOutcome outcome, std::shared_ptr<void> worker) {
 
 namespace {
 
-PyObject* buffersOf(const std::string& described, const std::shared_ptr<ResultOwner>& owner) {
+PyObject* buffersOf(const std::string& described, const Answer& answer) {
   struct Row {
     std::uint64_t address, size, isReadOnly;
   };
@@ -214,9 +223,8 @@ PyObject* buffersOf(const std::string& described, const std::shared_ptr<ResultOw
   for (std::size_t i = 0; list && i < count; ++i) {
     Row row;
     std::memcpy(&row, described.data() + i * sizeof row, sizeof row);
-    PyObject* const memory =
-        newResultMemory(owner, reinterpret_cast<void*>(row.address),
-                        static_cast<Py_ssize_t>(row.size), row.isReadOnly != 0);
+    PyObject* const memory = resultMemoryOf(answer, reinterpret_cast<void*>(row.address),
+                                            static_cast<Py_ssize_t>(row.size), row.isReadOnly != 0);
     if (!memory) return nullptr;
     PyList_SET_ITEM(list.get(), static_cast<Py_ssize_t>(i), memory);
   }
@@ -236,15 +244,17 @@ PyObject* tensorsOf(const at::IValue& value) {
 
 }  // namespace
 
+PyObject* resultMemoryOf(const Answer& answer, void* address, Py_ssize_t size, bool isReadOnly) {
+  if (answer.owner) return newResultMemory(answer.owner, address, size, isReadOnly);
+  PyErr_SetString(PyExc_RuntimeError, "the interpreter that has the result's memory is ending");
+  return nullptr;
+}
+
 PyObject* objectOf(const Answer& answer) {
   const std::vector<at::IValue> parts = answer.value.toTupleRef().elements().vec();
-  if (parts[4].toInt() && !answer.owner) {
-    PyErr_SetString(PyExc_RuntimeError, "the interpreter that has the result's memory is ending");
-    return nullptr;
-  }
   const auto wrapped = Reference::take(tensorsOf(parts[3]));
   const auto memory =
-      Reference::take(wrapped ? buffersOf(parts[2].toStringRef(), answer.owner) : nullptr);
+      Reference::take(wrapped ? buffersOf(parts[2].toStringRef(), answer) : nullptr);
   if (!memory) return nullptr;
   const std::string& text = parts[1].toStringRef();
   const auto bytes =

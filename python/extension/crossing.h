@@ -6,7 +6,8 @@
 //   back    an answer, a tuple of five: whether it has raised; the pickle; of each buffer the
 //           address, the size and whether it is read-only; the tensors; whether the interpreter
 //           keeps something for it. Or, of a pool's model, a value that needs no pickle
-//           (direct_values.h); in a tuple of one, if it is a tuple, list or dict.
+//           (direct_values.h); in a tuple of one, if it is a tuple, list or dict; an array as a
+//           tuple of six (arrays.h).
 //
 // The program's GIL is given up for as long as an interpreter works, and never waited for by a
 // thread that has an interpreter's.
@@ -96,6 +97,8 @@ class Parcel {
 
   /// Of a Pickle (python/multipy/_crossing.py). Once. False with a Python exception.
   bool open(PyObject* pickle);
+  /// A buffer that was held for it.
+  void keep(HostBuffer* buffer);
   /// Gives the pickle up, where the interpreter's side has taken a copy. What is left ends without
   /// the GIL, too.
   void forgetPickle() { PyBuffer_Release(&data_); }
@@ -119,6 +122,8 @@ Answer callThere(const runtime::ReplicatedObj& object, const std::vector<at::IVa
                  const runtime::CallOptions& options, std::shared_ptr<void> worker);
 /// The same of a call that this thread has made: for ReplicatedObj::callThen().
 Answer answerOf(runtime::CallOutcome outcome, std::shared_ptr<void> worker);
+/// Over memory that the interpreter keeps for it: a new reference; null with a Python exception.
+PyObject* resultMemoryOf(const Answer& answer, void* address, Py_ssize_t size, bool isReadOnly);
 /// (raised, pickle, buffers, tensors): a new reference; null with a Python exception.
 PyObject* objectOf(const Answer& answer);
 

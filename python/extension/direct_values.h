@@ -19,12 +19,13 @@ class DirectValues {
  public:
   /// False, without a Python exception, if `object` does not cross as it is.
   bool take(PyObject* object, at::IValue& value);
+  /// False if this object, which can be changed, has been taken before.
+  bool isNew(PyObject* object);
 
  private:
   bool takeNested(PyObject* object, at::IValue& value);
   bool takeItems(PyObject* sequence, std::vector<at::IValue>& items);
   bool takeDict(PyObject* dict, at::IValue& value);
-  bool isNew(PyObject* object);
 
   // More of them than that are what pickle is as fast with. (_inside.py has the same number.)
   static constexpr std::size_t kMost = 256;

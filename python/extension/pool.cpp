@@ -2,8 +2,8 @@
 // of what makes the model, which each interpreter opens once.
 //
 // A request is a tuple of arguments, and a dict of keyword arguments or None, that cross as they
-// are (direct_values.h), or a pickle of both. A call of requests that do not cross as they are
-// gives NotImplemented, and the caller pickles them.
+// are (direct_values.h, arrays.h), or a pickle of both. A call of requests that do not cross as
+// they are gives NotImplemented, and the caller pickles them.
 //
 // The Python exceptions of a call are crossing.h's; what the model itself raises is in the answer.
 #include "pool.h"
@@ -26,6 +26,7 @@
 #include <utility>
 #include <vector>
 
+#include "arrays.h"
 #include "crossing.h"
 #include "direct_values.h"
 #include "interpreter/common/reference.h"
@@ -39,7 +40,7 @@ namespace {
 using namespace multipy::runtime;
 
 // The first argument of a _multipy_inside.Model.
-enum RequestKind : std::int64_t { kDirect, kPickled, kDirectWithKeywords };
+enum RequestKind : std::int64_t { kDirect, kPickled, kDirectWithKeywords, kDirectWithArrays };
 
 // Whether this thread is one of a manager's, which must not destroy that.
 thread_local bool isManagers = false;
@@ -207,7 +208,7 @@ PyObject* load(PyObject* self, PyObject* pickle) {
 
 struct Request {
   std::vector<at::IValue> values;
-  std::shared_ptr<Parcel> parcel;  // null if they cross as they are
+  std::shared_ptr<Parcel> parcel;  // null if all of them cross as values
   CallOptions options;
 
   /// False: `instead` is what the caller is to return, NotImplemented or null with a Python
@@ -231,17 +232,29 @@ struct Request {
   bool takeDirect(PyObject* arguments, PyObject* keywords) {
     DirectValues direct;
     const Py_ssize_t size = PyTuple_GET_SIZE(arguments);
-    values.reserve(static_cast<std::size_t>(size) + 2);
+    values.reserve(static_cast<std::size_t>(size) + 3);
     values.emplace_back(keywords == Py_None ? kDirect : kDirectWithKeywords);
     if (keywords != Py_None && !direct.take(keywords, values.emplace_back())) return false;
-    for (Py_ssize_t i = 0; i < size; ++i)
-      if (!direct.take(PyTuple_GET_ITEM(arguments, i), values.emplace_back())) return false;
+    ArrayArguments arrays;
+    for (Py_ssize_t i = 0; i < size; ++i) {
+      PyObject* const argument = PyTuple_GET_ITEM(arguments, i);
+      at::IValue& value = values.emplace_back();
+      const bool taken = isArray(argument) ? keywords == Py_None && direct.isNew(argument) &&
+                                                 arrays.take(i, argument)
+                                           : direct.take(argument, value);
+      if (!taken) return false;
+    }
+    if ((parcel = arrays.parcel())) {
+      values.front() = kDirectWithArrays;
+      values.insert(values.begin() + 1, arrays.facts());
+    }
     return true;
   }
 };
 
-// (value,), or an answer's four.
+// (value,), or an array's three, or an answer's four.
 PyObject* resultOf(const Answer& answer) {
+  if (isArray(answer)) return arrayOf(answer);
   const bool isInTuple = answer.value.isTuple();
   if (isInTuple && answer.value.toTupleRef().elements().size() > 1) return objectOf(answer);
   const auto value = Reference::take(
@@ -249,7 +262,8 @@ PyObject* resultOf(const Answer& answer) {
   return value ? PyTuple_Pack(1, value.get()) : nullptr;
 }
 
-// call(request, keywords, seconds) -> (value,) or (raised, pickle, buffers, tensors)
+// call(request, keywords, seconds) -> (value,), (memory, format, shape) of an array, or (raised,
+// pickle, buffers, tensors)
 PyObject* call(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
   if (count != 3) {
     PyErr_SetString(PyExc_TypeError, "call() takes a request, keywords and seconds");

@@ -161,6 +161,14 @@ def pickle_of(value, function=None, **how):
     return plain
 
 
+def array_of(memory, kind, shape):
+    """numpy's array over memory of the other side's, which it keeps."""
+    import numpy
+
+    array = numpy.frombuffer(memory, kind)
+    return array if len(shape) == 1 else array.reshape(shape)
+
+
 def tensor_beside(number):
     return _beside.tensors[number]
 

@@ -12,7 +12,7 @@ import sys
 import threading
 import traceback
 
-from _multipy_crossing import IN_WORKER, Pickle, Result, load, pickle_of, said, use_main
+from _multipy_crossing import IN_WORKER, Pickle, Result, array_of, load, pickle_of, said, use_main
 
 if IN_WORKER:
     import _multipy_host
@@ -146,7 +146,9 @@ def begin_joblib(threads):
 # ------------------------------------------------------- a pool's model
 
 
-_DIRECT, _PICKLED, _DIRECT_WITH_KEYWORDS = range(3)  # requests (python/extension/pool.cpp)
+# Requests (python/extension/pool.cpp), and the formats of arrays that cross as they are (arrays.cpp).
+_DIRECT, _PICKLED, _DIRECT_WITH_KEYWORDS, _DIRECT_WITH_ARRAYS = range(4)
+_FORMATS = frozenset("?bBhHiIlLqQefd")
 _NESTED = {tuple, list, dict}
 _IMMUTABLE = {type(None), bool, int, float, str}
 _MOST_NESTED = 256
@@ -190,6 +192,30 @@ def _is_directly_nested(value):
     return True
 
 
+def _put_arrays(facts, arguments):
+    """Into the places of a call's arguments that were left for them."""
+    at = 0
+    while at < len(facts):
+        place, address, size, is_read_only, token, kind, dimensions = facts[at : at + 7]
+        at += 7 + dimensions
+        memory = _multipy_host.program_memory(address, size, is_read_only, _hold, _give_up, token)
+        arguments[place] = array_of(memory, chr(kind), facts[at - dimensions : at])
+
+
+def _packed_array(array):
+    """None: it does not cross as it is."""
+    kind = array.dtype
+    if kind.char not in _FORMATS or not kind.isnative or kind.metadata is not None:
+        return None
+    if not array.size or not array.flags.c_contiguous:
+        return None
+    kept = next(_numbers)
+    _kept[kept] = view = memoryview(array)
+    address, size, is_read_only = _multipy_host.buffer_facts(view)
+    _multipy_host.call_program(_keep, kept)
+    return address, size, is_read_only, kept, kind.char, array.shape
+
+
 class Model:
     """A pool's model: a parcel of what makes it, which each interpreter opens once."""
 
@@ -226,6 +252,10 @@ class Model:
         try:
             if request == _DIRECT:
                 result = self._model(*arguments)
+            elif request == _DIRECT_WITH_ARRAYS:
+                facts, *arguments = arguments
+                _put_arrays(facts, arguments)
+                result = self._model(*arguments)
             else:
                 if request == _PICKLED:
                     arguments, keywords = _opened(*arguments)
@@ -237,6 +267,8 @@ class Model:
                     return (result,)
             elif _is_direct(result, kind):
                 return result
+            elif kind is getattr(sys.modules.get("numpy"), "ndarray", None) and (array := _packed_array(result)):
+                return array
             return _packed(pickle_of(result))
         except _multipy_host.interrupted():
             raise

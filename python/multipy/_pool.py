@@ -112,7 +112,7 @@ class Pool:
         except RuntimeError:
             self._refuse_in_child()
             raise
-        return answer[0] if len(answer) == 1 else crossing.opened(answer)
+        return _value_of(answer)
 
     def submit(self, /, *args, deadline=None, **kwargs):
         """A concurrent.futures.Future of the model's result; no thread of the program waits for it."""
@@ -280,13 +280,20 @@ def _close(pool, under_way, pid):
     pool.close()
 
 
+def _value_of(answer):
+    """Of what the extension's call() and start() give (python/extension/pool.cpp)."""
+    if len(answer) == 1:
+        return answer[0]
+    return crossing.array_of(*answer) if len(answer) == 3 else crossing.opened(answer)
+
+
 def _conclude(future, answer, error, said):
     if error is not None:
         if type(error).__module__ == "multipy._host":
             error = said(error)
     else:
         try:
-            result = answer[0] if len(answer) == 1 else crossing.opened(answer)
+            result = _value_of(answer)
         except BaseException as raised:
             error = raised
     try:

@@ -14,6 +14,7 @@ import threading
 import time
 import unittest
 import unittest.mock
+import weakref
 
 import numpy as np
 import torch
@@ -37,11 +38,25 @@ def echo():
         return (arguments, keywords) if keywords or len(arguments) != 1 else arguments[0]
     return call
 
+def echo_without_pickles():
+    import _multipy_inside
+    def refuse(*_, **__):
+        raise AssertionError("a result is pickled")
+    _multipy_inside.pickle_of = refuse
+    return lambda first, *others: first
+
 def are_one():
     return lambda first, second: first is second
 
 def divide():
     return lambda a, b: a / b
+
+def keep_first():
+    kept = []
+    def call(array):
+        kept.append(array)
+        return kept[0]
+    return call
 
 def wait():
     return time.sleep
@@ -166,6 +181,56 @@ class Calls(OnePool):
         self.assertEqual(result.sum(), 1000)
         result[:] = 2
         self.assertEqual(result.sum(), 2000)
+
+    def test_plain_arrays_are_not_pickled(self):
+        read_only = np.arange(4)
+        read_only.flags.writeable = False
+        arrays = [np.array([0, 1, 2]).astype(kind) for kind in "?bBhHiIlLqQefd"]
+        arrays += [np.array(2.5), np.arange(24).reshape(2, 3, 4), np.arange(6)[2:], read_only]
+        refused = unittest.mock.patch("multipy._pool.crossing.pickle_of", side_effect=AssertionError)
+        with multipy.Pool(1, "pool_models:echo_without_pickles") as pool, refused:
+            for array in arrays:
+                for result in pool(array), pool(array, 1, "a"), pool.submit(array, array.copy()).result():
+                    self.assertEqual(repr(result), repr(array))
+                    self.assertEqual(result.dtype, array.dtype)
+                    self.assertEqual(result.flags.writeable, array.flags.writeable)
+                    self.assertEqual(result.ctypes.data, array.ctypes.data)
+
+    def test_other_arrays_arrive_as_they_are(self):
+        pool = self.model("echo")
+        tagged = np.zeros(2, np.dtype("f8", metadata={"unit": "m"}))
+        order = np.arange(6).reshape(2, 3).T
+        kinds = [">i4", "F", "M8[s]", "U3", "S3", "i4,f8", "V3"]
+        others = [np.arange(6)[::2], np.zeros((0, 3)), np.array([[], None], object), np.float32(1), tagged, order]
+        for array in [np.zeros(2, kind) for kind in kinds] + others:
+            for result in pool(array), pool(key=array)[1]["key"]:
+                self.assertEqual(repr(result), repr(array))
+                self.assertIs(type(result), type(array))
+                self.assertEqual(result.dtype, array.dtype)
+                self.assertEqual(result.dtype.metadata, array.dtype.metadata)
+                self.assertEqual(result.flags.f_contiguous, array.flags.f_contiguous or not array.flags.contiguous)
+        first, second = pool(order, order)[0]
+        self.assertIs(first, second)
+        array = np.zeros(2)
+        self.assertTrue(self.model("are_one")(array, array))
+
+    def test_an_array_that_is_kept_there_keeps_the_programs(self):
+        class Memory(np.ndarray):
+            pass
+
+        whole = Memory(1000)
+        whole[:] = 1
+        ended = weakref.ref(whole)
+        with multipy.Pool(1, "pool_models:keep_first") as pool:
+            pool(whole.view(np.ndarray))
+            del whole
+            gc.collect()
+            self.assertIsNotNone(ended())
+            self.assertEqual(pool(np.zeros(1)).sum(), 1000)
+            pool.reload("pool_models:echo")
+            pool(0)
+            while ended() is not None:
+                pool(gc.collect())
 
     def test_results_of_an_interpreter_that_has_been_replaced_stay(self):
         pool = self.model("ones")
