@@ -68,9 +68,9 @@ PyObject* bufferFacts(PyObject*, PyObject* object) {
 
 PyObject* callProgram(PyObject*, PyObject* arguments) {
   unsigned long long address = 0;
-  long long number = 0;
-  if (!PyArg_ParseTuple(arguments, "KL", &address, &number)) return nullptr;
-  reinterpret_cast<void (*)(long long)>(address)(number);
+  PyObject* object = nullptr;
+  if (!PyArg_ParseTuple(arguments, "KO", &address, &object)) return nullptr;
+  reinterpret_cast<void (*)(PyObject*)>(address)(object);
   Py_RETURN_NONE;
 }
 

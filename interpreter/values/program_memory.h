@@ -18,7 +18,7 @@ PyObject* newProgramMemory(PyObject* module, PyObject* arguments);
 /// buffer. They hold as long as the caller keeps a buffer of the object.
 PyObject* bufferFacts(PyObject* module, PyObject* object);
 
-/// call_program(address, number): calls the function void(long long) that is there, with this
+/// call_program(address, object): calls the function void(PyObject*) that is there, with this
 /// interpreter's GIL.
 PyObject* callProgram(PyObject* module, PyObject* arguments);
 

@@ -15,7 +15,7 @@ namespace {
 constexpr const char* kFormats = "?bBhHiIlLqQefd";
 
 // An array of an interpreter's as its answer has it.
-enum Part { kAddress, kSize, kIsReadOnly, kKept, kFormat, kShape, kParts };
+enum Part { kAddress, kSize, kIsReadOnly, kFormat, kShape, kParts };
 
 // What pickle keeps of a type of numbers, and its buffer does not tell.
 bool hasMetadata(PyObject* array) {

@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "interpreter/common/reference.h"
+#include "runtime/interpreter/gil.h"
+#include "runtime/object_state.h"
 #include "runtime/session_state.h"
 #include "tensors.h"
 
@@ -27,10 +29,15 @@ struct Kept {
 // Of the call that this thread makes.
 thread_local std::optional<Kept> keptForCall;
 
-// By Python code in an interpreter, with its GIL, once in a call.
-void keep(long long number) noexcept try {
+// By Python code in an interpreter, with its GIL, once in a call. Runs no Python code, which an
+// interrupt of the call might end.
+void keep(PyObject* result) noexcept try {
+  constexpr const char* kDoing = "keep a result's memory";
   InterpreterSession session = SessionState::here();
-  Obj object = session.global(kInside, "take")({static_cast<std::int64_t>(number)});
+  const auto& state = SessionState::of(&session, kDoing);
+  const Entered inside(*state->core, kDoing);
+  Obj object = ObjectState::adopt(inside, inside.python().newReference(BorrowedReference(result)),
+                                  {}, state);
   keptForCall.emplace(Kept{std::move(session), std::move(object)});
 } catch (const std::exception&) {
   keptForCall.reset();  // the answer is refused then

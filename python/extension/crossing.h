@@ -3,11 +3,10 @@
 //
 //   there   a parcel: address and size of a pickle; of each buffer beside it the address, the size,
 //           whether it is read-only, and by what it is known here; the tensors
-//   back    an answer, a tuple of five: whether it has raised; the pickle; of each buffer the
-//           address, the size and whether it is read-only; the tensors; whether the interpreter
-//           keeps something for it. Or, of a pool's model, a value that needs no pickle
-//           (direct_values.h); in a tuple of one, if it is a tuple, list or dict; an array as a
-//           tuple of six (arrays.h).
+//   back    an answer, a tuple of four: whether it has raised; the pickle; of each buffer, which
+//           the interpreter keeps for it, the address, the size and whether it is read-only; the
+//           tensors. Or, of a pool's model, a value that needs no pickle (direct_values.h); in a
+//           tuple of one, if it is a tuple, list or dict; an array as a tuple of five (arrays.h).
 //
 // The program's GIL is given up for as long as an interpreter works, and never waited for by a
 // thread that has an interpreter's.

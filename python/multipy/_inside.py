@@ -5,7 +5,6 @@ and never calls it: its pickles name what is here.
 """
 
 import importlib
-import itertools
 import pickle
 import struct
 import sys
@@ -49,20 +48,14 @@ def _load_task(data, buffers, tensors):
     return load(data, buffers, tensors)
 
 
-_kept = {}
-_numbers = itertools.count(1)
 _hold = _give_up = _keep = 0
 
 
 def use_functions(hold, give_up, keep):
     """Addresses of functions of the program's: what holds a buffer of its, what gives that up, and what
-    keeps for it what take() gives."""
+    keeps an object for it."""
     global _hold, _give_up, _keep
     _hold, _give_up, _keep = hold, give_up, keep
-
-
-def take(number):
-    return _kept.pop(number)
 
 
 def _opened(address, size, described, tensors):
@@ -95,15 +88,12 @@ def run(*parcel):
 
 
 def _packed(answer, raised=0, text=b""):
-    described, kept = [], 0
+    described = b""
     if answer.buffers:
-        kept = next(_numbers)
         views = [memoryview(each) for each in answer.buffers]
-        _kept[kept] = views
-        for view in views:
-            described.append(struct.pack("=QQQ", *_multipy_host.buffer_facts(view)))
-        _multipy_host.call_program(_keep, kept)
-    return raised, text + bytes(answer.data), b"".join(described), tuple(answer.tensors), kept
+        described = b"".join(struct.pack("=QQQ", *_multipy_host.buffer_facts(view)) for view in views)
+        _multipy_host.call_program(_keep, views)
+    return raised, text + bytes(answer.data), described, tuple(answer.tensors)
 
 
 def _packed_error(error):
@@ -209,11 +199,10 @@ def _packed_array(array):
         return None
     if not array.size or not array.flags.c_contiguous:
         return None
-    kept = next(_numbers)
-    _kept[kept] = view = memoryview(array)
-    address, size, is_read_only = _multipy_host.buffer_facts(view)
-    _multipy_host.call_program(_keep, kept)
-    return address, size, is_read_only, kept, kind.char, array.shape
+    view = memoryview(array)
+    facts = _multipy_host.buffer_facts(view)
+    _multipy_host.call_program(_keep, view)
+    return *facts, kind.char, array.shape
 
 
 class Model:

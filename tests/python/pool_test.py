@@ -3,6 +3,7 @@
 import asyncio
 import collections
 import concurrent.futures
+import contextlib
 import gc
 import os
 import pathlib
@@ -318,6 +319,16 @@ class Limits(OnePool):
         with self.assertRaisesRegex(TimeoutError, "deadline"):
             pool.submit(60, deadline=0.1).result(60)
         self.assertIsNone(pool(0, deadline=60))
+
+    def test_a_deadline_may_pass_while_a_result_is_handed_over(self):
+        with multipy.Pool(1, "pool_models:ones") as pool:
+            began = time.perf_counter()
+            for _ in range(1000):
+                pool(4)
+            usual = (time.perf_counter() - began) / 1000
+            for i in range(30000):
+                with contextlib.suppress(TimeoutError, concurrent.futures.TimeoutError):
+                    self.assertEqual(pool(4, deadline=usual * i / 15000).sum(), 4)
 
     def test_a_line_that_is_full_refuses_calls(self):
         with multipy.Pool(1, "pool_models:wait", max_waiting=0) as pool:
