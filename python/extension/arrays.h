@@ -7,6 +7,7 @@
 #pragma once
 
 #include <ATen/core/List.h>
+#include <ATen/core/ivalue.h>
 #include <Python.h>
 
 #include <cstdint>
@@ -18,28 +19,31 @@ namespace multipy::host {
 
 bool isArray(PyObject* object);
 
-/// Those among the arguments of one call.
+/// Those among the arguments of one call. In their places are complex numbers, which no other
+/// argument is that crosses without a pickle: the array's index.
 class ArrayArguments {
  public:
   /// False, without a Python exception, if this array does not cross as it is.
-  bool take(std::int64_t position, PyObject* array);
+  bool take(PyObject* array, at::IValue& value);
 
-  /// Of each array: its position among the arguments, the address, the size in bytes, whether it is
-  /// read-only, by what the buffer is known here, the format (struct's, as a number), and how many
-  /// dimensions there are, followed by these (_inside.py has the other side).
+  /// Of each array: the address, the size in bytes, whether it is read-only, by what the buffer is
+  /// known here, the format (struct's, as a number), and how many dimensions there are, followed by
+  /// these (_inside.py has the other side).
   const c10::List<std::int64_t>& facts() const { return facts_; }
   /// What keeps them for as long as the call lasts; null if there are none.
   const std::shared_ptr<Parcel>& parcel() const { return parcel_; }
 
  private:
+  std::int64_t count_ = 0;
   c10::List<std::int64_t> facts_;
   std::shared_ptr<Parcel> parcel_;
 };
 
-/// (memory, format, shape) of an answer that is an array: a new reference; null with a Python
+/// Whether an answer has arrays in it: a value in which complex numbers are in their places, and
+/// of each array the facts as above, without what the buffer is known by.
+bool hasArrays(const Answer& answer);
+/// (value, [(memory, format, shape), ...]) of such an answer: a new reference; null with a Python
 /// exception.
-PyObject* arrayOf(const Answer& answer);
-/// Whether an answer is one.
-bool isArray(const Answer& answer);
+PyObject* objectWithArrays(const Answer& answer);
 
 }  // namespace multipy::host

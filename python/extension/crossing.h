@@ -6,7 +6,8 @@
 //   back    an answer, a tuple of four: whether it has raised; the pickle; of each buffer, which
 //           the interpreter keeps for it, the address, the size and whether it is read-only; the
 //           tensors. Or, of a pool's model, a value that needs no pickle (direct_values.h); in a
-//           tuple of one, if it is a tuple, list or dict; an array as a tuple of five (arrays.h).
+//           tuple of one, if it is a tuple, list or dict; in one of two, if there are arrays in it
+//           (arrays.h).
 //
 // The program's GIL is given up for as long as an interpreter works, and never waited for by a
 // thread that has an interpreter's.

@@ -65,6 +65,7 @@ bool DirectValues::take(PyObject* object, at::IValue& value) {
   }
   if (PyLong_CheckExact(object)) return intValue(object, value);
   if (stringValue(object, value)) return true;
+  if (isArray(object)) return isNew(object) && arrays_.take(object, value);
   return tensorValue(object, value) ? isNew(object) : takeNested(object, value);
 }
 
@@ -160,6 +161,8 @@ PyObject* objectOfDirect(const at::IValue& value) {
   if (value.isBool()) return PyBool_FromLong(value.toBool());
   if (value.isInt()) return PyLong_FromLongLong(value.toInt());
   if (value.isDouble()) return PyFloat_FromDouble(value.toDouble());
+  if (value.isComplexDouble())
+    return PyComplex_FromDoubles(value.toComplexDouble().real(), value.toComplexDouble().imag());
   if (value.isString()) return stringObject(value.toStringRef());
   if (value.isTuple()) return tupleObject(value);
   if (value.isList()) return listObject(value);

@@ -12,6 +12,8 @@
 #include <cstddef>
 #include <vector>
 
+#include "arrays.h"
+
 namespace multipy::host {
 
 /// Of the arguments of one call.
@@ -19,21 +21,23 @@ class DirectValues {
  public:
   /// False, without a Python exception, if `object` does not cross as it is.
   bool take(PyObject* object, at::IValue& value);
-  /// False if this object, which can be changed, has been taken before.
-  bool isNew(PyObject* object);
+  /// numpy's arrays among them, which take() has left out.
+  const ArrayArguments& arrays() const { return arrays_; }
 
  private:
   bool takeNested(PyObject* object, at::IValue& value);
   bool takeItems(PyObject* sequence, std::vector<at::IValue>& items);
   bool takeDict(PyObject* dict, at::IValue& value);
+  bool isNew(PyObject* object);
 
   // More of them than that are what pickle is as fast with. (_inside.py has the same number.)
   static constexpr std::size_t kMost = 256;
   std::size_t size_ = 0;
   std::vector<PyObject*> seen_;  // that can be changed
+  ArrayArguments arrays_;
 };
 
-/// A new reference; null with a Python exception.
+/// A new reference; null with a Python exception. (Complex numbers are in the places of arrays.)
 PyObject* objectOfDirect(const at::IValue& value);
 
 }  // namespace multipy::host

@@ -40,6 +40,7 @@ namespace {
 using namespace multipy::runtime;
 
 // The first argument of a _multipy_inside.Model.
+// (What has arrays has keywords or None, behind the arrays' facts.)
 enum RequestKind : std::int64_t { kDirect, kPickled, kDirectWithKeywords, kDirectWithArrays };
 
 // Whether this thread is one of a manager's, which must not destroy that.
@@ -235,26 +236,20 @@ struct Request {
     values.reserve(static_cast<std::size_t>(size) + 3);
     values.emplace_back(keywords == Py_None ? kDirect : kDirectWithKeywords);
     if (keywords != Py_None && !direct.take(keywords, values.emplace_back())) return false;
-    ArrayArguments arrays;
-    for (Py_ssize_t i = 0; i < size; ++i) {
-      PyObject* const argument = PyTuple_GET_ITEM(arguments, i);
-      at::IValue& value = values.emplace_back();
-      const bool taken = isArray(argument) ? keywords == Py_None && direct.isNew(argument) &&
-                                                 arrays.take(i, argument)
-                                           : direct.take(argument, value);
-      if (!taken) return false;
-    }
-    if ((parcel = arrays.parcel())) {
+    for (Py_ssize_t i = 0; i < size; ++i)
+      if (!direct.take(PyTuple_GET_ITEM(arguments, i), values.emplace_back())) return false;
+    if ((parcel = direct.arrays().parcel())) {
+      if (keywords == Py_None) values.emplace(values.begin() + 1);
       values.front() = kDirectWithArrays;
-      values.insert(values.begin() + 1, arrays.facts());
+      values.insert(values.begin() + 1, direct.arrays().facts());
     }
     return true;
   }
 };
 
-// (value,), or an array's three, or an answer's four.
+// (value,), or (value, arrays), or an answer's four.
 PyObject* resultOf(const Answer& answer) {
-  if (isArray(answer)) return arrayOf(answer);
+  if (hasArrays(answer)) return objectWithArrays(answer);
   const bool isInTuple = answer.value.isTuple();
   if (isInTuple && answer.value.toTupleRef().elements().size() > 1) return objectOf(answer);
   const auto value = Reference::take(
@@ -262,8 +257,8 @@ PyObject* resultOf(const Answer& answer) {
   return value ? PyTuple_Pack(1, value.get()) : nullptr;
 }
 
-// call(request, keywords, seconds) -> (value,), (memory, format, shape) of an array, or (raised,
-// pickle, buffers, tensors)
+// call(request, keywords, seconds) -> (value,), (value, arrays) if there are arrays in it
+// (arrays.h), or (raised, pickle, buffers, tensors)
 PyObject* call(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
   if (count != 3) {
     PyErr_SetString(PyExc_TypeError, "call() takes a request, keywords and seconds");

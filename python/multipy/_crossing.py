@@ -169,6 +169,22 @@ def array_of(memory, kind, shape):
     return array if len(shape) == 1 else array.reshape(shape)
 
 
+def with_arrays(value, arrays):
+    """A value in which complex numbers are in the places of arrays: their indices. Lists and dicts in it are
+    the same ones."""
+    kind = type(value)
+    if kind is complex:
+        return arrays[int(value.real)]
+    if kind is tuple:
+        return tuple([with_arrays(each, arrays) for each in value])
+    if kind is list:
+        value[:] = [with_arrays(each, arrays) for each in value]
+    elif kind is dict:
+        for key, each in value.items():
+            value[key] = with_arrays(each, arrays)
+    return value
+
+
 def tensor_beside(number):
     return _beside.tensors[number]
 

@@ -11,7 +11,7 @@ import sys
 import threading
 import traceback
 
-from _multipy_crossing import IN_WORKER, Pickle, Result, array_of, load, pickle_of, said, use_main
+from _multipy_crossing import IN_WORKER, Pickle, Result, array_of, load, pickle_of, said, use_main, with_arrays
 
 if IN_WORKER:
     import _multipy_host
@@ -152,8 +152,25 @@ def _is_direct(value, kind):
         return -(2**63) <= value < 2**63
     if kind is str:
         return value.isascii()
+    if kind is _arrays_kind():
+        return _is_plain(value)
     torch = sys.modules.get("torch")
     return kind is getattr(torch, "Tensor", None) and not value.__dict__
+
+
+def _arrays_kind():
+    return getattr(sys.modules.get("numpy"), "ndarray", None)
+
+
+def _is_plain(array):
+    kind = array.dtype
+    return (
+        kind.char in _FORMATS
+        and kind.isnative
+        and kind.metadata is None
+        and array.size > 0
+        and array.flags.c_contiguous
+    )
 
 
 def _is_directly_nested(value):
@@ -168,7 +185,7 @@ def _is_directly_nested(value):
                 continue
             if id(each) in seen:
                 return False
-            seen.add(id(each))  # a tensor
+            seen.add(id(each))  # a tensor or an array
             continue
         if id(each) in seen or len(values) + len(each) > _MOST_NESTED:
             return False
@@ -182,27 +199,51 @@ def _is_directly_nested(value):
     return True
 
 
-def _put_arrays(facts, arguments):
-    """Into the places of a call's arguments that were left for them."""
-    at = 0
+def _arrays_of(facts):
+    """Those that a request's facts describe (python/extension/arrays.h)."""
+    arrays, at = [], 0
     while at < len(facts):
-        place, address, size, is_read_only, token, kind, dimensions = facts[at : at + 7]
-        at += 7 + dimensions
+        address, size, is_read_only, token, kind, dimensions = facts[at : at + 6]
+        at += 6 + dimensions
         memory = _multipy_host.program_memory(address, size, is_read_only, _hold, _give_up, token)
-        arguments[place] = array_of(memory, chr(kind), facts[at - dimensions : at])
+        arrays.append(array_of(memory, chr(kind), facts[at - dimensions : at]))
+    return arrays
 
 
-def _packed_array(array):
-    """None: it does not cross as it is."""
-    kind = array.dtype
-    if kind.char not in _FORMATS or not kind.isnative or kind.metadata is not None:
-        return None
-    if not array.size or not array.flags.c_contiguous:
-        return None
-    view = memoryview(array)
-    facts = _multipy_host.buffer_facts(view)
-    _multipy_host.call_program(_keep, view)
-    return *facts, kind.char, array.shape
+def _without_arrays(value, arrays, array_kind):
+    """The value with complex numbers in the places of arrays, which are appended."""
+    kind = type(value)
+    if kind is array_kind:
+        arrays.append(value)
+        return complex(len(arrays) - 1)
+    if kind is tuple or kind is list:
+        return kind([_without_arrays(each, arrays, array_kind) for each in value])
+    if kind is dict:
+        return {key: _without_arrays(each, arrays, array_kind) for key, each in value.items()}
+    return value
+
+
+def _direct_answer(value, kind):
+    """Of a value that crosses without a pickle."""
+    array_kind = _arrays_kind()
+    if kind is array_kind:
+        value, arrays = 0j, [value]
+    elif kind in _NESTED:
+        arrays = []
+        if array_kind:
+            value = _without_arrays(value, arrays, array_kind)
+        if not arrays:
+            return (value,)
+    else:
+        return value
+    views, facts = [], []
+    for array in arrays:
+        view = memoryview(array)
+        views.append(view)
+        facts += map(int, _multipy_host.buffer_facts(view))
+        facts += ord(array.dtype.char), array.ndim, *array.shape
+    _multipy_host.call_program(_keep, views)
+    return value, facts
 
 
 class Model:
@@ -241,23 +282,20 @@ class Model:
         try:
             if request == _DIRECT:
                 result = self._model(*arguments)
-            elif request == _DIRECT_WITH_ARRAYS:
-                facts, *arguments = arguments
-                _put_arrays(facts, arguments)
-                result = self._model(*arguments)
             else:
                 if request == _PICKLED:
                     arguments, keywords = _opened(*arguments)
+                elif request == _DIRECT_WITH_ARRAYS:
+                    facts, keywords, *arguments = arguments
+                    arrays = _arrays_of(facts)
+                    arguments = with_arrays(arguments, arrays)
+                    keywords = with_arrays(keywords, arrays) if keywords else {}
                 else:
                     keywords, *arguments = arguments
                 result = self._model(*arguments, **keywords)
-            if (kind := type(result)) in _NESTED:
-                if _is_directly_nested(result):
-                    return (result,)
-            elif _is_direct(result, kind):
-                return result
-            elif kind is getattr(sys.modules.get("numpy"), "ndarray", None) and (array := _packed_array(result)):
-                return array
+            kind = type(result)
+            if _is_directly_nested(result) if kind in _NESTED else _is_direct(result, kind):
+                return _direct_answer(result, kind)
             return _packed(pickle_of(result))
         except _multipy_host.interrupted():
             raise

@@ -284,7 +284,10 @@ def _value_of(answer):
     """Of what the extension's call() and start() give (python/extension/pool.cpp)."""
     if len(answer) == 1:
         return answer[0]
-    return crossing.array_of(*answer) if len(answer) == 3 else crossing.opened(answer)
+    if len(answer) == 2:
+        value, arrays = answer
+        return crossing.with_arrays(value, [crossing.array_of(*each) for each in arrays])
+    return crossing.opened(answer)
 
 
 def _conclude(future, answer, error, said):

@@ -44,7 +44,20 @@ def echo_without_pickles():
     def refuse(*_, **__):
         raise AssertionError("a result is pickled")
     _multipy_inside.pickle_of = refuse
-    return lambda first, *others: first
+    kept = []
+    def call(*arguments, **keywords):
+        kept[:] = (keywords, arguments) if keywords or len(arguments) != 1 else arguments
+        assert not any(type(each) is complex for each in kept)
+        return tuple(kept) if len(kept) > 1 else kept[0]
+    return call
+
+def list_of_array():
+    import numpy
+    kept = [numpy.ones(3), {"a": numpy.zeros(2)}]
+    def call(_):
+        assert type(kept[0]) is type(kept[1]["a"]) is numpy.ndarray
+        return kept
+    return call
 
 def are_one():
     return lambda first, second: first is second
@@ -191,11 +204,22 @@ class Calls(OnePool):
         refused = unittest.mock.patch("multipy._pool.crossing.pickle_of", side_effect=AssertionError)
         with multipy.Pool(1, "pool_models:echo_without_pickles") as pool, refused:
             for array in arrays:
-                for result in pool(array), pool(array, 1, "a"), pool.submit(array, array.copy()).result():
+                for result in pool(array), pool.submit(array).result():
                     self.assertEqual(repr(result), repr(array))
                     self.assertEqual(result.dtype, array.dtype)
                     self.assertEqual(result.flags.writeable, array.flags.writeable)
                     self.assertEqual(result.ctypes.data, array.ctypes.data)
+            one, two, three, tensor = *arrays[-3:], torch.ones(2)
+            for value in [one], (two, (one,)), {"a": one, "b": [1.5, two, {"c": three}], "d": tensor}, [tensor, one]:
+                before = repr(value)
+                self.assertEqual(repr(pool(value)), before)
+                self.assertEqual(repr(pool(1, "a", key=value)), repr(({"key": value}, (1, "a"))))
+                self.assertEqual(repr(value), before)
+
+    def test_a_list_of_arrays_that_the_model_keeps_stays_its_own(self):
+        pool = self.model("list_of_array")
+        for _ in range(4):
+            self.assertEqual(repr(pool(0)), "[array([1., 1., 1.]), {'a': array([0., 0.])}]")
 
     def test_other_arrays_arrive_as_they_are(self):
         pool = self.model("echo")
