@@ -1,7 +1,7 @@
-// numpy's arrays that cross without a pickle: an argument of a pool's call by the memory that the
-// program has it in, a result by that of the interpreter. What numpy makes of it on the other side
-// is what it makes of a pickle with the memory beside it. These are contiguous, of the machine's
-// own numbers, and no subclass's.
+// numpy's arrays that cross without a pickle, alone or among direct values (direct_values.h): those
+// of a pool's call by the memory that the program has them in, those of a result by that of the
+// interpreter. What numpy makes of it on the other side is what it makes of a pickle with the
+// memory beside it. These are contiguous, of the machine's own numbers, and no subclass's.
 //
 // Threads: with the program's GIL.
 #pragma once

@@ -173,8 +173,8 @@ def _is_plain(array):
     )
 
 
-def _is_directly_nested(value):
-    """Whether one of _NESTED does, with all that is in it."""
+def _is_directly_nested(value, arrays):
+    """Whether one of _NESTED does, with all that is in it, of which arrays are appended."""
     seen, values = set(), [value]
     for each in values:
         kind = type(each)
@@ -186,6 +186,8 @@ def _is_directly_nested(value):
             if id(each) in seen:
                 return False
             seen.add(id(each))  # a tensor or an array
+            if kind is _arrays_kind():
+                arrays.append(each)
             continue
         if id(each) in seen or len(values) + len(each) > _MOST_NESTED:
             return False
@@ -210,32 +212,19 @@ def _arrays_of(facts):
     return arrays
 
 
-def _without_arrays(value, arrays, array_kind):
-    """The value with complex numbers in the places of arrays, which are appended."""
+def _without_arrays(value, indices):
+    """The value with complex numbers in the places of arrays: `indices` has theirs, by id()."""
     kind = type(value)
-    if kind is array_kind:
-        arrays.append(value)
-        return complex(len(arrays) - 1)
     if kind is tuple or kind is list:
-        return kind([_without_arrays(each, arrays, array_kind) for each in value])
+        return kind([_without_arrays(each, indices) for each in value])
     if kind is dict:
-        return {key: _without_arrays(each, arrays, array_kind) for key, each in value.items()}
-    return value
+        return {key: _without_arrays(each, indices) for key, each in value.items()}
+    index = indices.get(id(value))
+    return value if index is None else complex(index)
 
 
-def _direct_answer(value, kind):
-    """Of a value that crosses without a pickle."""
-    array_kind = _arrays_kind()
-    if kind is array_kind:
-        value, arrays = 0j, [value]
-    elif kind in _NESTED:
-        arrays = []
-        if array_kind:
-            value = _without_arrays(value, arrays, array_kind)
-        if not arrays:
-            return (value,)
-    else:
-        return value
+def _with_memory(value, arrays):
+    """An answer that has arrays in it (python/extension/arrays.h)."""
     views, facts = [], []
     for array in arrays:
         view = memoryview(array)
@@ -293,9 +282,15 @@ class Model:
                 else:
                     keywords, *arguments = arguments
                 result = self._model(*arguments, **keywords)
-            kind = type(result)
-            if _is_directly_nested(result) if kind in _NESTED else _is_direct(result, kind):
-                return _direct_answer(result, kind)
+            if (kind := type(result)) in _NESTED:
+                arrays = []
+                if _is_directly_nested(result, arrays):
+                    if not arrays:
+                        return (result,)
+                    indices = {id(array): index for index, array in enumerate(arrays)}
+                    return _with_memory(_without_arrays(result, indices), arrays)
+            elif _is_direct(result, kind):
+                return _with_memory(0j, [result]) if kind is _arrays_kind() else result
             return _packed(pickle_of(result))
         except _multipy_host.interrupted():
             raise
