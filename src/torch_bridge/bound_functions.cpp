@@ -14,19 +14,60 @@ namespace {
 
 struct Object;  // PyObject
 
-template <typename Function>
-Function* ofProgram(const char* name) {
-  return reinterpret_cast<Function*>(::dlsym(RTLD_DEFAULT, name));
-}
+/// What is asked of the program's Python, of its C API.
+class Python {
+  bool isWhole_ = true;  // before what looks for the others
+
+ public:
+  static const Python& program() {
+    static const Python one;
+    return one;
+  }
+
+  int (*addPendingCall)(int (*)(void*), void*) = find("Py_AddPendingCall");
+  void (*decRef)(Object*) = find("Py_DecRef");
+  void (*clearError)() = find("PyErr_Clear");
+  Object* (*attribute)(Object*, const char*) = find("PyObject_GetAttrString");
+  Object* (*item)(Object*, Object*) = find("PyObject_GetItem");
+  Object* (*typeOf)(Object*) = find("PyObject_Type");
+  Object* (*modules)() = find("PyImport_GetModuleDict");
+  Object* (*keys)(Object*) = find("PyMapping_Keys");
+  Object* (*values)(Object*) = find("PyMapping_Values");
+  std::ptrdiff_t (*size)(Object*) = find("PyList_Size");
+  Object* (*at)(Object*, std::ptrdiff_t) = find("PyList_GetItem");
+  const char* (*utf8)(Object*) = find("PyUnicode_AsUTF8");
+  unsigned long (*typeFlags)(Object*) = find("PyType_GetFlags");
+  const char* (*capsuleName)(Object*) = find("PyCapsule_GetName");
+  Object* capsuleType = find("PyCapsule_Type");
+  Object* functionType = find("PyCFunction_Type");
+  Object* methodType = find("PyInstanceMethod_Type");
+
+  /// One is missing: it is no Python that this is for.
+  bool isWhole() const { return isWhole_; }
+
+ private:
+  struct Symbol {
+    void* address;
+    template <typename Pointee>
+    operator Pointee*() const {  // NOLINT: to whatever it is there
+      return reinterpret_cast<Pointee*>(address);
+    }
+  };
+  Symbol find(const char* name) {
+    void* const found = ::dlsym(RTLD_DEFAULT, name);
+    isWhole_ = isWhole_ && found;
+    return {found};
+  }
+};
 
 /// A reference of the program's Python.
 class Owned {
  public:
   explicit Owned(Object* object) : object_(object) {
-    if (!object_) ofProgram<void()>("PyErr_Clear")();
+    if (!object_) Python::program().clearError();
   }
   ~Owned() {
-    if (object_) ofProgram<void(Object*)>("Py_DecRef")(object_);
+    if (object_) Python::program().decRef(object_);
   }
   Owned(const Owned&) = delete;
   Owned& operator=(const Owned&) = delete;
@@ -38,12 +79,12 @@ class Owned {
 };
 
 Owned attribute(Object* object, const char* name) {
-  return Owned(ofProgram<Object*(Object*, const char*)>("PyObject_GetAttrString")(object, name));
+  return Owned(Python::program().attribute(object, name));
 }
 
 std::string_view textOf(Object* unicode) {
-  const char* const text = ofProgram<const char*(Object*)>("PyUnicode_AsUTF8")(unicode);
-  if (!text) ofProgram<void()>("PyErr_Clear")();
+  const char* const text = Python::program().utf8(unicode);
+  if (!text) Python::program().clearError();
   return text ? text : "";
 }
 
@@ -52,9 +93,10 @@ std::string_view textOf(Object* unicode) {
 void** recordKeptBy(Object* keeper) {
   static_assert(sizeof(void*) == 8);
   constexpr std::size_t kObjectHead = 16;  // reference count and type
-  const Owned type(ofProgram<Object*(Object*)>("PyObject_Type")(keeper));
-  if (type.get() == ofProgram<Object>("PyCapsule_Type")) {
-    const char* const name = ofProgram<const char*(Object*)>("PyCapsule_GetName")(keeper);
+  const Python& python = Python::program();
+  const Owned type(python.typeOf(keeper));
+  if (type.get() == python.capsuleType) {
+    const char* const name = python.capsuleName(keeper);
     if (name && std::string_view(name).find("function_record") == std::string_view::npos)
       return nullptr;
   } else {
@@ -77,25 +119,22 @@ class Search {
   void lookInto(Object* object, int depth = 0) const {
     const Owned members = attribute(object, "__dict__");
     if (!members) return;
-    const Owned values(ofProgram<Object*(Object*)>("PyMapping_Values")(members.get()));
-    const auto size = ofProgram<std::ptrdiff_t(Object*)>("PyList_Size");
-    const auto item = ofProgram<Object*(Object*, std::ptrdiff_t)>("PyList_GetItem");
-    for (std::ptrdiff_t i = 0; values && i < size(values.get()); ++i) {
-      Object* const value = item(values.get(), i);
-      const Owned type(ofProgram<Object*(Object*)>("PyObject_Type")(value));
-      if (type.get() == ofProgram<Object>("PyCFunction_Type") ||
-          type.get() == ofProgram<Object>("PyInstanceMethod_Type"))
+    const Owned values(python_.values(members.get()));
+    for (std::ptrdiff_t i = 0; values && i < python_.size(values.get()); ++i) {
+      Object* const value = python_.at(values.get(), i);
+      const Owned type(python_.typeOf(value));
+      if (type.get() == python_.functionType || type.get() == python_.methodType)
         replaceIn(value);
-      else if (depth < 2 && isType(type.get()))
+      else if (depth < 2 && hasTypes(type.get()))
         lookInto(value, depth + 1);
     }
   }
 
  private:
-  /// `type` has the types as its objects.
-  static bool isType(Object* type) {
+  /// Whether its instances are types.
+  bool hasTypes(Object* type) const {
     constexpr unsigned long kSubclassOfType = 1UL << 31;  // Py_TPFLAGS_TYPE_SUBCLASS
-    return (ofProgram<unsigned long(Object*)>("PyType_GetFlags")(type) & kSubclassOfType) != 0;
+    return (python_.typeFlags(type) & kSubclassOfType) != 0;
   }
 
   void replaceIn(Object* function) const {
@@ -110,6 +149,7 @@ class Search {
         record[i] = found->second;
   }
 
+  const Python& python_ = Python::program();
   std::unordered_map<void*, void*> replacements_;
 };
 
@@ -122,14 +162,13 @@ struct Request {
 int replaceInModules(void* of) noexcept try {
   const std::unique_ptr<const Request> request(static_cast<const Request*>(of));
   const Search search(request->redirections, request->libtorchPython);
-  Object* const modules = ofProgram<Object*()>("PyImport_GetModuleDict")();
-  const Owned names(ofProgram<Object*(Object*)>("PyDict_Keys")(modules));
-  const auto size = ofProgram<std::ptrdiff_t(Object*)>("PyList_Size");
-  const auto item = ofProgram<Object*(Object*, std::ptrdiff_t)>("PyList_GetItem");
-  for (std::ptrdiff_t i = 0; names && i < size(names.get()); ++i) {
-    Object* const name = item(names.get(), i);
+  const Python& python = Python::program();
+  Object* const modules = python.modules();
+  const Owned names(python.keys(modules));
+  for (std::ptrdiff_t i = 0; names && i < python.size(names.get()); ++i) {
+    Object* const name = python.at(names.get(), i);
     if (!textOf(name).starts_with("torch._C")) continue;
-    const Owned module(ofProgram<Object*(Object*, Object*)>("PyObject_GetItem")(modules, name));
+    const Owned module(python.item(modules, name));
     if (module) search.lookInto(module.get());
   }
   request->done();
@@ -142,9 +181,10 @@ int replaceInModules(void* of) noexcept try {
 
 void redirectBoundFunctions(const ImportRedirections& redirections, void* libtorchPython,
                             void (*done)()) {
-  auto* const addPendingCall = ofProgram<int(int (*)(void*), void*)>("Py_AddPendingCall");
+  const Python& python = Python::program();
+  if (!python.isWhole()) return;
   auto request = std::make_unique<Request>(Request{redirections, libtorchPython, done});
-  if (addPendingCall && addPendingCall(replaceInModules, request.get()) == 0) request.release();
+  if (python.addPendingCall(replaceInModules, request.get()) == 0) request.release();
 }
 
 }  // namespace multipy::bridge
