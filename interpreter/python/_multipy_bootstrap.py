@@ -22,6 +22,7 @@ class RegisteredModules:
     """
 
     torch_is_executing = False
+    _lines = {}  # linecache's entries
 
     @staticmethod
     def find_spec(name, path=None, target=None):
@@ -49,16 +50,25 @@ class RegisteredModules:
 
     @staticmethod
     def exec_module(module):
-        import linecache
-
-        name = module.__spec__.name
+        name, origin = module.__spec__.name, module.__spec__.origin
         source = _multipy_host.module_source(name)
-        # Tracebacks find their lines here at once. Left to be loaded lazily, the
-        # first ones of several threads lose them (linecache.updatecache pops an
-        # entry before it fills it).
-        lines = source.splitlines(keepends=True)
-        linecache.cache[module.__spec__.origin] = (len(source), None, lines, module.__spec__.origin)
-        exec(compile(source, module.__spec__.origin, "exec"), module.__dict__)
+        RegisteredModules._lines[origin] = len(source), None, source.splitlines(keepends=True), origin
+        if "linecache" in sys.modules:
+            RegisteredModules._give_lines(sys.modules["linecache"])
+        exec(compile(source, origin, "exec"), module.__dict__)
+
+    @staticmethod
+    def _give_lines(linecache):
+        """Tracebacks find their lines there at once. Left to be loaded lazily, the
+        first ones of several threads lose them (linecache.updatecache pops an
+        entry before it fills it)."""
+        if hasattr(linecache, "cache"):  # else another thread is executing it
+            linecache.cache.update(RegisteredModules._lines)
+
+    @classmethod
+    def execute_linecache(cls, loader, module):
+        loader.exec_module(module)
+        cls._give_lines(module)
 
     @staticmethod
     def get_code(name):
@@ -420,6 +430,7 @@ def start(extra_paths, slim_torch, slim_importers, slim_modules):
         (
             _OwnPackage,
             RegisteredModules,
+            _OnFirstImport("linecache", RegisteredModules.execute_linecache),
             _OnFirstImport("threading", _execute_threading),
             _OnFirstImport("torch", _execute_torch),
             _OnFirstImport("numexpr", _execute_numexpr),

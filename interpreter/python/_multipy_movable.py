@@ -4,10 +4,10 @@ Storages (the bytes of tensors) and TorchScript modules are not pickled: they
 are handed over aside, by reference, so that N interpreters share one copy.
 """
 
+import _pickle as pickle  # the same classes without what the module imports
 import _thread
 import functools
 import io
-import pickle
 import sys
 
 PROTOCOL = 4

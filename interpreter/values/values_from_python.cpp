@@ -180,8 +180,9 @@ bool dictFromPython(PyObject* object, c10::IValue* out, Failure& failure) {
 PyObject* enumClass() {
   static PyObject* cls = nullptr;
   if (!cls) {
-    const auto module = Reference::take(PyImport_ImportModule("enum"));
-    cls = module ? PyObject_GetAttrString(module.get(), "Enum") : nullptr;
+    // It is there where there are instances of it.
+    PyObject* const module = PyDict_GetItemString(PyImport_GetModuleDict(), "enum");
+    cls = module ? PyObject_GetAttrString(module, "Enum") : nullptr;
     PyErr_Clear();
   }
   return cls;

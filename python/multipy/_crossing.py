@@ -7,18 +7,14 @@ pickle.PickleBuffer) and plain torch tensors. The memory is one on both sides, s
 writes the other sees, and read-only stays read-only.
 """
 
+import _pickle as pickle  # the same classes without what the module imports, which a worker may not need
 import copyreg
 import functools
 import importlib
-import importlib.util
 import io
-import opcode
 import os
-import pickle
-import re
 import sys
 import threading
-import traceback
 import types
 
 IN_WORKER = "_multipy_host" in sys.builtin_module_names
@@ -62,7 +58,7 @@ class Pickle:
             pickler = kind(stream, 5, buffer_callback=self._keep)
             pickler.dispatch_table = table
         pickler.dump(value)
-        self.data = stream.getbuffer()
+        self.data = stream.getvalue()
 
     def _keep(self, buffer):
         try:
@@ -156,7 +152,7 @@ def pickle_of(value, function=None, **how):
             return Pickle(value, by_value, **how)
         except Exception:
             raise error from None  # which says what it is that cannot be pickled
-    if re.search(b"__main__", plain.data) and (by_value := cloudpickler()):
+    if b"__main__" in plain.data and (by_value := cloudpickler()):
         return Pickle(value, by_value, **how)
     return plain
 
@@ -229,6 +225,8 @@ def _error_of(data, buffers, tensors):
 
 def said(error):
     """Its type and text, as at the end of a traceback."""
+    import traceback
+
     return traceback.format_exception_only(type(error), error)[-1].strip()
 
 
@@ -276,7 +274,6 @@ def cloudpickler():
 # assign some, all of a worker's have their variables in one place, and what has been assigned there
 # stays: the others are what they are in the program each time.
 
-_STORE_GLOBAL = opcode.opmap["STORE_GLOBAL"]
 # In a worker:
 _variables = {}  # of the program's __main__
 _kept = set()  # names of those that functions assign
@@ -353,10 +350,12 @@ def _functions_in(names):
 
 @functools.cache
 def _assigned_by(code):
+    import opcode
+
     extended, found = 0, set()
     for operation, argument in zip(code.co_code[::2], code.co_code[1::2]):
         extended = extended << 8 | argument
-        if operation == _STORE_GLOBAL:
+        if operation == opcode.opmap["STORE_GLOBAL"]:
             found.add(code.co_names[extended])
         if operation != opcode.EXTENDED_ARG:
             extended = 0

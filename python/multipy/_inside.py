@@ -4,12 +4,11 @@ python/extension/crossing.h says what it is called with, and what it answers. Th
 and never calls it: its pickles name what is here.
 """
 
+import _pickle as pickle
 import importlib
-import pickle
 import struct
 import sys
 import threading
-import traceback
 
 from _multipy_crossing import IN_WORKER, Pickle, Result, array_of, load, pickle_of, said, use_main, with_arrays
 
@@ -98,6 +97,8 @@ def _packed(answer, raised=0, text=b""):
 
 def _packed_error(error):
     """The traceback, and the exception: two pickles, since the other side may not be able to open the second."""
+    import traceback
+
     text = '\n"""\n' + "".join(traceback.format_exception(type(error), error, error.__traceback__)) + '"""'
     error.__traceback__ = None
     try:

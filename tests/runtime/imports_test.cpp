@@ -203,12 +203,28 @@ sys.meta_path.insert(0, Finder)
       "part; sought; other");
 }
 
+// linecache and what it imports take longer than many a module.
+TEST_F(Imports, OfRegisteredModulesWaitWithTheirLinesForLinecache) {
+  module("lines", "first = 1\ndef fail():\n    return 1 / 0\n");
+  EXPECT_EQ(
+      together("import lines, sys; result = 'linecache' in sys.modules or 'enum' in sys.modules"),
+      "False");
+  EXPECT_EQ(together(R"(
+import traceback, lines, sys
+try:
+    lines.fail()
+except ZeroDivisionError:
+    result = "return 1 / 0" in traceback.format_exc() and sys.modules["linecache"].cache[lines.__file__][2][0]
+)"),
+            "first = 1\n");
+}
+
 // While torch is imported, the finder of registered modules looks at linecache: at what is there,
 // since another thread's import of linecache may need what this thread is importing.
 TEST_F(Imports, OfLinecacheAreNotWaitedForByTheFinder) {
   module("shared", "import threading\nbegun = threading.Event()\nlooked = threading.Event()\n");
   EXPECT_EQ(together(R"(
-import shared, sys
+import linecache, shared, sys
 from importlib.machinery import ModuleSpec
 
 class Slow:
@@ -222,7 +238,7 @@ class Slow:
         shared.begun.set()
         module.was_looked_at = shared.looked.wait(10)
 
-real = sys.modules.pop("linecache", None)
+real = sys.modules.pop("linecache")
 sys.meta_path.insert(0, Slow)
 import linecache
 result = linecache.was_looked_at
