@@ -38,6 +38,8 @@ class Python {
   const char* (*utf8)(Object*) = find("PyUnicode_AsUTF8");
   unsigned long (*typeFlags)(Object*) = find("PyType_GetFlags");
   const char* (*capsuleName)(Object*) = find("PyCapsule_GetName");
+  Object* (*selfOf)(Object*) = find("PyCFunction_GetSelf");
+  Object* (*functionOf)(Object*) = find("PyInstanceMethod_Function");
   Object* capsuleType = find("PyCapsule_Type");
   Object* functionType = find("PyCFunction_Type");
   Object* methodType = find("PyInstanceMethod_Type");
@@ -88,25 +90,6 @@ std::string_view textOf(Object* unicode) {
   return text ? text : "";
 }
 
-/// By pybind11's name for what keeps a record: up to version 2 a capsule, from 3 on an object of a
-/// type of its own. Both have its address behind what all objects begin with. Null: keeps none.
-void** recordKeptBy(Object* keeper) {
-  static_assert(sizeof(void*) == 8);
-  constexpr std::size_t kObjectHead = 16;  // reference count and type
-  const Python& python = Python::program();
-  const Owned type(python.typeOf(keeper));
-  if (type.get() == python.capsuleType) {
-    const char* const name = python.capsuleName(keeper);
-    if (name && std::string_view(name).find("function_record") == std::string_view::npos)
-      return nullptr;
-  } else {
-    const Owned name = attribute(type.get(), "__name__");
-    if (!name || textOf(name.get()).find("function_record") == std::string_view::npos)
-      return nullptr;
-  }
-  return *reinterpret_cast<void***>(reinterpret_cast<std::byte*>(keeper) + kObjectHead);
-}
-
 class Search {
  public:
   Search(const ImportRedirections& redirections, void* libtorchPython) {
@@ -116,17 +99,17 @@ class Search {
   }
 
   /// A module's or a type's members, and those of the types among them.
-  void lookInto(Object* object, int depth = 0) const {
+  void lookInto(Object* object, int depth = 0) {
     const Owned members = attribute(object, "__dict__");
     if (!members) return;
     const Owned values(python_.values(members.get()));
     for (std::ptrdiff_t i = 0; values && i < python_.size(values.get()); ++i) {
       Object* const value = python_.at(values.get(), i);
       const Owned type(python_.typeOf(value));
-      if (type.get() == python_.functionType || type.get() == python_.methodType)
-        replaceIn(value);
-      else if (depth < 2 && hasTypes(type.get()))
+      if (depth < 2 && hasTypes(type.get()))
         lookInto(value, depth + 1);
+      else
+        replaceIn(type.get() == python_.methodType ? python_.functionOf(value) : value);
     }
   }
 
@@ -137,20 +120,48 @@ class Search {
     return (python_.typeFlags(type) & kSubclassOfType) != 0;
   }
 
-  void replaceIn(Object* function) const {
+  void replaceIn(Object* function) {
     // A record begins with three texts, a vector and the function that unpacks arguments; then
     // comes what that one keeps (pybind11/attr.h).
     constexpr std::size_t kKept = 7, kKeptWords = 3;
-    const Owned keeper = attribute(function, "__self__");
-    void** const record = keeper ? recordKeptBy(keeper.get()) : nullptr;
+    const Owned type(python_.typeOf(function));
+    if (type.get() != python_.functionType) return;
+    Object* const keeper = python_.selfOf(function);
+    void** const record = keeper ? recordKeptBy(keeper) : nullptr;
     if (!record) return;
     for (std::size_t i = kKept; i < kKept + kKeptWords; ++i)
       if (const auto found = replacements_.find(record[i]); found != replacements_.end())
         record[i] = found->second;
   }
 
+  /// Null: keeps none. Up to pybind11 2 a record's keeper is a capsule, without a name in older
+  /// ones; from 3 on it is an object of a type of its own. Both have its address behind what all
+  /// objects begin with.
+  void** recordKeptBy(Object* keeper) {
+    static_assert(sizeof(void*) == 8);
+    constexpr std::size_t kObjectHead = 16;  // reference count and type
+    const Owned type(python_.typeOf(keeper));
+    if (type.get() == python_.capsuleType) {
+      const char* const name = python_.capsuleName(keeper);
+      if (name && !isRecords(name)) return nullptr;
+    } else {
+      const auto [known, isNew] = keepsRecords_.try_emplace(type.get(), false);
+      if (isNew) {
+        const Owned name = attribute(type.get(), "__name__");
+        known->second = name && isRecords(textOf(name.get()));
+      }
+      if (!known->second) return nullptr;
+    }
+    return *reinterpret_cast<void***>(reinterpret_cast<std::byte*>(keeper) + kObjectHead);
+  }
+
+  static bool isRecords(std::string_view name) {
+    return name.find("function_record") != std::string_view::npos;
+  }
+
   const Python& python_ = Python::program();
   std::unordered_map<void*, void*> replacements_;
+  std::unordered_map<Object*, bool> keepsRecords_;  // by the keeper's type
 };
 
 struct Request {
@@ -161,7 +172,7 @@ struct Request {
 
 int replaceInModules(void* of) noexcept try {
   const std::unique_ptr<const Request> request(static_cast<const Request*>(of));
-  const Search search(request->redirections, request->libtorchPython);
+  Search search(request->redirections, request->libtorchPython);
   const Python& python = Python::program();
   Object* const modules = python.modules();
   const Owned names(python.keys(modules));
