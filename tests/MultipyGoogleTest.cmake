@@ -37,5 +37,7 @@ target_compile_definitions(multipy_gtest PUBLIC _GLIBCXX_USE_CXX11_ABI=${multipy
 target_link_libraries(multipy_gtest PUBLIC Threads::Threads)
 add_library(multipy_gtest_main STATIC "${MULTIPY_GTEST_SOURCE}/src/gtest_main.cc")
 target_link_libraries(multipy_gtest_main PUBLIC multipy_gtest)
-set(multipy_gtest multipy_gtest)
+# libstdc++ at once: what GoogleTest takes of the old std::string, our objects have as well, weak, and the linker
+# would have them from archives of ours that a test of one room is to do without.
+set(multipy_gtest multipy_gtest stdc++)
 set(multipy_gtest_main multipy_gtest_main)
