@@ -69,12 +69,13 @@ function(_multipy_add_torch_targets)
   list(JOIN files "," files)
   # Some wheels' libtorch.so (2.9 to 2.11) has functions of std::filesystem which call others
   # that it lacks: a program that found those before libstdc++'s own would end in remove_all().
+  # Those with the old std::string (up to 2.6) have them of an older libstdc++, with other paths.
   set(half_of_filesystem "")
   if(EXISTS "${torch_file_torch}")
     file(STRINGS "${torch_file_torch}" half_of_filesystem LIMIT_COUNT 1
          REGEX "^_ZNSt10filesystem.*recursive_directory_iterator7__erase")
   endif()
-  if(half_of_filesystem)
+  if(half_of_filesystem OR NOT torch_cxx11_abi)
     string(PREPEND files "-lstdc++,")
   endif()
   add_library(multipy::torch INTERFACE IMPORTED GLOBAL)

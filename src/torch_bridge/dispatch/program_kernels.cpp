@@ -55,13 +55,15 @@ bool isProgramsKernel(const c10::impl::AnnotatedKernel& kernel) {
 }
 
 bool isFromPython(const std::string& debug) {
-  static constexpr std::array<std::string_view, 11> kOfCpp{
-      ".cpp", ".cc", ".cxx", ".c", ".h", ".hpp", ".hxx", ".cu", ".cuh", ".mm", "/dev/null"};
+  static constexpr std::array<std::string_view, 10> kOfCpp{".cpp", ".cc",  ".cxx", ".c",   ".h",
+                                                           ".hpp", ".hxx", ".cu",  ".cuh", ".mm"};
   constexpr std::string_view kBegin = "registered at ";
   const std::size_t begin = debug.find(kBegin), end = debug.rfind(':');
   if (begin == std::string::npos || end == std::string::npos) return false;
   const std::string_view file =
       std::string_view(debug).substr(begin + kBegin.size(), end - begin - kBegin.size());
+  // Older torches have Python's line there, without its file.
+  if (file == "/dev/null") return debug.substr(end) != ":0";
   return std::none_of(kOfCpp.begin(), kOfCpp.end(),
                       [file](std::string_view suffix) { return file.ends_with(suffix); });
 }
