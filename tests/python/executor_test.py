@@ -384,7 +384,7 @@ class Limits(unittest.TestCase):
                 future.result(30)
 
     def test_a_deadline_ends_a_task(self):
-        with self.assertRaises(TimeoutError):
+        with self.assertRaises(concurrent.futures.TimeoutError):
             pool.submit(time.sleep, 600, deadline=0.3).result(60)
         self.assertEqual(result(abs, -1), 1)
 

@@ -232,7 +232,8 @@ class Calls(OnePool):
                 self.assertEqual(repr(result), repr(array))
                 self.assertIs(type(result), type(array))
                 self.assertEqual(result.dtype, array.dtype)
-                self.assertEqual(result.dtype.metadata, array.dtype.metadata)
+                # (Of some types older numpys have an empty one where there was none.)
+                self.assertEqual(result.dtype.metadata or None, array.dtype.metadata or None)
                 self.assertEqual(result.flags.f_contiguous, array.flags.f_contiguous or not array.flags.contiguous)
         first, second = pool(order, order)[0]
         self.assertIs(first, second)
@@ -338,9 +339,9 @@ class Asynchronous(OnePool):
 class Limits(OnePool):
     def test_a_deadline_ends_a_call(self):
         pool = self.model("wait")
-        with self.assertRaisesRegex(TimeoutError, "deadline"):
+        with self.assertRaisesRegex(concurrent.futures.TimeoutError, "deadline"):
             pool(60, deadline=0.1)
-        with self.assertRaisesRegex(TimeoutError, "deadline"):
+        with self.assertRaisesRegex(concurrent.futures.TimeoutError, "deadline"):
             pool.submit(60, deadline=0.1).result(60)
         self.assertIsNone(pool(0, deadline=60))
 
