@@ -52,23 +52,20 @@ class RegisteredModules:
     def exec_module(module):
         name, origin = module.__spec__.name, module.__spec__.origin
         source = _multipy_host.module_source(name)
-        RegisteredModules._lines[origin] = len(source), None, source.splitlines(keepends=True), origin
-        if "linecache" in sys.modules:
-            RegisteredModules._give_lines(sys.modules["linecache"])
+        # Tracebacks find their lines in linecache at once. Left to be loaded lazily, the
+        # first ones of several threads lose them (linecache.updatecache pops an
+        # entry before it fills it).
+        lines = len(source), None, source.splitlines(keepends=True), origin
+        RegisteredModules._lines[origin] = lines
+        cache = getattr(sys.modules.get("linecache"), "cache", None)
+        if cache is not None:  # else it has not been executed: that looks at _lines
+            cache[origin] = lines
         exec(compile(source, origin, "exec"), module.__dict__)
-
-    @staticmethod
-    def _give_lines(linecache):
-        """Tracebacks find their lines there at once. Left to be loaded lazily, the
-        first ones of several threads lose them (linecache.updatecache pops an
-        entry before it fills it)."""
-        if hasattr(linecache, "cache"):  # else another thread is executing it
-            linecache.cache.update(RegisteredModules._lines)
 
     @classmethod
     def execute_linecache(cls, loader, module):
         loader.exec_module(module)
-        cls._give_lines(module)
+        module.cache.update(cls._lines)
 
     @staticmethod
     def get_code(name):

@@ -291,7 +291,9 @@ class Model:
                     indices = {id(array): index for index, array in enumerate(arrays)}
                     return _with_memory(_without_arrays(result, indices), arrays)
             elif _is_direct(result, kind):
-                return _with_memory(0j, [result]) if kind is _arrays_kind() else result
+                if kind in _IMMUTABLE or kind is not _arrays_kind():
+                    return result
+                return _with_memory(0j, [result])
             return _packed(pickle_of(result))
         except _multipy_host.interrupted():
             raise
