@@ -51,10 +51,10 @@ class Package:
         """Runs when the package has been executed, in the thread that did it."""
 
     def before(self, group):
-        """Runs before a group is executed, and `after` it."""
+        """Runs before a group is executed, or a module of one that has none that is lazy."""
 
     def after(self, group):
-        pass
+        """Runs when a group has been executed."""
 
 
 def start_with(package):
@@ -101,10 +101,11 @@ class _Finder:
         if lazy:
             return _with_loader(name, path, _LazyLoader)
         # A module that the start would not have come to by itself, but its group might.
-        if self._started and group.is_empty():
-            return None
         with gates.import_lock_given_back(), _module_lock_given_back(name):
-            group.execute()
+            if self._started and group.is_empty():
+                self._package.before(group.name)
+            else:
+                group.execute()
         return _AlreadyThere.spec_of(name) if name in sys.modules else None
 
     def _may_be_below_a_lazy_one(self, name):
