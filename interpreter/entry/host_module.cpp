@@ -30,7 +30,8 @@ PyObject* moduleSource(PyObject*, PyObject* argument) {
   const char* const name = moduleName(argument);
   std::string source;
   if (!name || !host()->moduleSource(host()->context, name, source)) Py_RETURN_NONE;
-  return PyUnicode_DecodeUTF8(source.data(), static_cast<Py_ssize_t>(source.size()), "strict");
+  // Not data(): that of libstdc++'s old std::string makes a copy where the text is shared.
+  return PyUnicode_DecodeUTF8(source.c_str(), static_cast<Py_ssize_t>(source.size()), "strict");
 }
 
 PyObject* hasModulesBelow(PyObject*, PyObject* argument) {

@@ -48,11 +48,15 @@ namespace {
 
 const HostBinding& binding(void* context) { return *static_cast<const HostBinding*>(context); }
 
+// To be assigned without memory: it is short, or shared where libstdc++'s old std::string copies on
+// write. Never destroyed, since interpreters may end while static destructors run.
+const std::string& noMemory = *new std::string("out of memory");
+
 void say(std::string& error, const char* text) noexcept {
   try {
     error = text;
   } catch (const std::bad_alloc&) {
-    error = "out of memory";  // so short that it needs none
+    error = noMemory;
   }
 }
 
