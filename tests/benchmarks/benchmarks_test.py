@@ -13,6 +13,7 @@ SOURCE, JSON = pathlib.Path(sys.argv.pop(1)), pathlib.Path(sys.argv.pop(1))
 sys.path[:0] = [str(SOURCE / "benchmarks" / "driver"), str(SOURCE / "benchmarks" / "rivals")]
 
 import torch
+import torch._inductor
 
 import python_loops
 import tables
@@ -31,6 +32,8 @@ STRATEGIES = {
     "spawn workers",
     "ring workers",
 }
+if not hasattr(torch._inductor, "aoti_compile_and_package"):  # before torch 2.6
+    STRATEGIES.remove("aotinductor")
 METRICS = {
     "call_overhead_ns",
     "scaling",

@@ -65,6 +65,7 @@ class TimeoutError(ConformanceError):
 _PLAIN = """
 import importlib, json, pathlib, sys
 job = json.loads(sys.argv.pop())
+sys.path[:] = [path for path in sys.path if path]  # not the folder that this was started in
 sys.path.extend(job["paths"])
 made = importlib.import_module(job["module"]).report(job["arguments"])
 pathlib.Path(job["target"]).write_text(made, "utf-8")

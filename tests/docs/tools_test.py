@@ -23,7 +23,9 @@ class ToolsTest(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.root = pathlib.Path(folder.name)
         (self.root / "docs").mkdir()
-        self.enterContext(mock.patch.object(pages, "ROOT", self.root))
+        patch = mock.patch.object(pages, "ROOT", self.root)
+        patch.start()
+        self.addCleanup(patch.stop)
 
     def write(self, text, name="docs/troubleshooting.md"):
         path = self.root / name

@@ -108,7 +108,7 @@ def build(architecture):
 def _parts(config):
     yield config
     for value in vars(config).values():
-        if isinstance(value, transformers.PreTrainedConfig):
+        if isinstance(value, transformers.PretrainedConfig):
             yield from _parts(value)
 
 

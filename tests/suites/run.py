@@ -122,7 +122,7 @@ def _run_plain(options, job, timeout):
         [HERE],
         timeout=timeout,
         environment=_environment(),
-        options=("-X", "utf8", "-P"),
+        options=("-X", "utf8", *(["-P"] if sys.version_info >= (3, 11) else [])),
     )
 
 

@@ -23,6 +23,10 @@ def chained(text):
         raise OSError("outer " + text) from error
 
 
+def has_groups():
+    return sys.version_info >= (3, 11)
+
+
 def group(text):
     raise ExceptionGroup("several", [ValueError(text), TypeError(text)])
 
