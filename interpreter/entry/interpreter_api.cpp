@@ -117,6 +117,7 @@ constexpr InterpreterApi::WithGil withGil = {
     .global = guarded<globalObject>,
     .fromIValue = guarded<objectFromIValue>,
     .toIValue = guarded<objectToIValue>,
+    .takeIValue = guarded<takeIValue>,
     .call = guarded<callObject>,
     .callIValues = guarded<callWithIValues>,
     .callToIValue = guarded<callToIValue>,

@@ -98,6 +98,10 @@ bool objectToIValue(BorrowedReference object, c10::IValue* out, Failure& failure
   return fromPython(object.get(), out, failure);
 }
 
+bool takeIValue(NewReference object, c10::IValue* out, Failure& failure) {
+  return resultFromPython(Reference::take(std::move(object)), out, failure);
+}
+
 NewReference callObject(BorrowedReference callable, const BorrowedReference* args, std::size_t n,
                         Failure& failure) {
   static_assert(sizeof(BorrowedReference) == sizeof(PyObject*));

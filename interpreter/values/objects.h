@@ -9,6 +9,7 @@ namespace multipy {
 NewReference globalObject(const char* module, const char* name, Failure& failure);
 NewReference objectFromIValue(const c10::IValue& value, Failure& failure);
 bool objectToIValue(BorrowedReference object, c10::IValue* out, Failure& failure);
+bool takeIValue(NewReference object, c10::IValue* out, Failure& failure);
 NewReference callObject(BorrowedReference callable, const BorrowedReference* args, std::size_t n,
                         Failure& failure);
 NewReference callWithIValues(BorrowedReference callable, const c10::IValue* args, std::size_t n,

@@ -2,6 +2,7 @@
 
 #include <c10/util/SmallVector.h>
 
+#include <memory>
 #include <utility>
 
 #include "multipy/runtime/Exception.h"
@@ -64,7 +65,7 @@ Obj::~Obj() {
 
 // --- operations
 
-at::IValue Obj::toIValue() const {
+at::IValue Obj::toIValue() const& {
   constexpr const char* kDoing = "convert an Obj to an IValue";
   const ObjectState& object = ObjectState::of(*this, kDoing);
   const Entered inside(object.core(), kDoing);
@@ -72,6 +73,25 @@ at::IValue Obj::toIValue() const {
   at::IValue value;
   if (!inside.python().toIValue(object.object(), &value, failure))
     throwFailure(failure, object.session->wantedBy());
+  return value;
+}
+
+at::IValue Obj::toIValue() && {
+  constexpr const char* kDoing = "convert an Obj to an IValue";
+  const ObjectState& shared = ObjectState::of(*this, kDoing);
+  if (shared.uses.load(std::memory_order_acquire) != 1) {
+    const Obj one = std::move(*this);
+    return one.toIValue();
+  }
+  Failure failure;
+  at::IValue value;
+  std::unique_ptr<ObjectState> object;  // outlives being inside: with it may go the interpreter
+  {
+    const Entered inside(shared.core(), kDoing);
+    object.reset(std::exchange(state_, nullptr));
+    if (!inside.python().takeIValue(std::move(object->reference), &value, failure))
+      throwFailure(failure, object->session->wantedBy());
+  }
   return value;
 }
 

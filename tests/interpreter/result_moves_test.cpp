@@ -13,6 +13,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "torch_bridge/symbols/torch_features.h"
@@ -277,6 +278,19 @@ TEST_F(ResultMoves, WhatComesBackCanBeUsedByOtherThreadsAndCallsAndOutliveAll) {
   }
   EXPECT_TRUE(at::equal(result, at::arange(4) * 3.0f));
   EXPECT_TRUE(at::equal(tensor("computed", {result}), at::arange(4) * 6.0f));
+}
+
+TEST_F(ResultMoves, OfAnObjThatIsGivenUp) {
+  const InterpreterSession I = manager->acquireOne();
+  const Obj fresh = I.global("result_moves_module", "fresh");
+  EXPECT_EQ(wentAsItIs(fresh(std::vector<Obj>()).toIValue().toTensor()), kHandsOver);
+  Obj kept = fresh(std::vector<Obj>());
+  EXPECT_FALSE(wentAsItIs(kept.toIValue().toTensor()));
+  EXPECT_EQ(wentAsItIs(std::move(kept).toIValue().toTensor()), kHandsOver);
+  Obj twice = fresh(std::vector<Obj>());
+  const Obj copy = twice;
+  EXPECT_FALSE(wentAsItIs(std::move(twice).toIValue().toTensor()));
+  EXPECT_EQ(copy.toIValue().toTensor().numel(), 4);
 }
 
 TEST_F(ResultMoves, AWeakReferenceEndsWithTheCall) {

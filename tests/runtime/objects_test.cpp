@@ -198,6 +198,23 @@ TEST_F(Objects, CopiesShareAndTheLastOneDrops) {
   EXPECT_EQ(alive(), 0);
 }
 
+TEST_F(Objects, OneWhoseValueIsTakenIsEmpty) {
+  Obj taken = I.global("tools", "describe")({1});
+  EXPECT_EQ(std::move(taken).toIValue().toStringRef(), "(1,) []");
+  expectError<InvalidArgument>([&] { taken.toIValue(); }, {"the Obj is empty"});
+
+  Obj first = I.global("tools", "describe")({2});
+  const Obj second = first;
+  EXPECT_EQ(std::move(first).toIValue().toStringRef(), "(2,) []");
+  expectError<InvalidArgument>([&] { first.toIValue(); }, {"the Obj is empty"});
+  EXPECT_EQ(second.toIValue().toStringRef(), "(2,) []");
+
+  Obj withoutValue = I.global("tools", "Tracked")({});
+  EXPECT_EQ(alive(), 1);
+  EXPECT_THROW(std::move(withoutValue).toIValue(), ConversionError);
+  EXPECT_EQ(alive(), 0);
+}
+
 TEST_F(Objects, DroppedWhileInsideGoesAtOnce) {
   Obj count = I.global("tools", "alive");
   auto inside = I.enter();

@@ -9,12 +9,12 @@
 // long as that session lives; to take an object elsewhere, make a ReplicatedObj
 // of it, or take its value with toIValue().
 //
-// Threads: every member is const and may be called from any thread; each takes
+// Threads: every member but toIValue() && is const and may be called from any thread; each takes
 // its interpreter's GIL for as long as it works (see interpreter_session.h for
 // how to keep it over several calls). Two threads may not assign to one and the
-// same Obj variable at once. Copying and dropping an Obj never waits for a GIL:
-// where the thread does not hold it, the reference is given up by the thread that enters
-// the interpreter next.
+// same Obj variable at once, nor give it up by toIValue() &&. Copying and dropping an Obj never
+// waits for a GIL: where the thread does not hold it, the reference is given up by the thread that
+// enters the interpreter next.
 //
 // Errors: HandleError when the session or its manager has gone, or an argument
 // lives in another interpreter; InvalidArgument for an empty Obj or a null name;
@@ -49,7 +49,10 @@ class Obj {
   ~Obj();
 
   /// The object's value as C++ sees it. Tensors share their memory with Python.
-  at::IValue toIValue() const;
+  at::IValue toIValue() const&;
+  /// The same of an Obj that nothing needs any more, as in `f({x}).toIValue()`: Python gives the
+  /// object up in the same step. It is empty afterwards, also where this throws a ConversionError.
+  at::IValue toIValue() &&;
 
   /// Calls the object with positional arguments: Python objects of the same
   /// interpreter (also of another session there), or C++ values.
