@@ -18,7 +18,7 @@ std::string number(double value) {
   return std::string(text, end);
 }
 
-std::string quoted(std::string_view value) {
+std::string labelValue(std::string_view value) {
   std::string text = "\"";
   for (const char c : value) {
     if (c == '\\' || c == '"') text += '\\';
@@ -29,7 +29,7 @@ std::string quoted(std::string_view value) {
 
 class Page {
  public:
-  explicit Page(std::string_view pool) : pool_("pool=" + quoted(pool)) {}
+  explicit Page(std::string_view pool) : pool_("pool=" + labelValue(pool)) {}
 
   void metric(const std::string& name, const char* type, const char* help) {
     name_ = "multipy_" + name;
@@ -104,9 +104,9 @@ void addInterpreters(Page& page, const PoolStats& stats) {
   page.metric("errors_total", "counter", "Calls that ended with a Python exception.");
   for (const auto& each : stats.interpreters)
     for (const auto& [type, count] : each.errors)
-      page.sample(interpreterLabel(each) + ",type=" + quoted(type), static_cast<double>(count));
+      page.sample(interpreterLabel(each) + ",type=" + labelValue(type), static_cast<double>(count));
   for (const auto& [type, count] : stats.errorsOfRetired)
-    page.sample(std::string(kRetired) + ",type=" + quoted(type), static_cast<double>(count));
+    page.sample(std::string(kRetired) + ",type=" + labelValue(type), static_cast<double>(count));
 }
 
 void addReplacements(Page& page, const PoolStats& stats) {
