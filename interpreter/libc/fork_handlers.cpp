@@ -1,7 +1,5 @@
 #include "interpreter/libc/fork_handlers.h"
 
-#include <pthread.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstdint>
@@ -10,7 +8,6 @@
 #include <vector>
 
 #include "base/fork_mutex.h"
-#include "base/interpreter_id.h"
 #include "base/never_destroyed.h"
 #include "interpreter/common/host_connection.h"
 #include "interpreter/cpython/gil_priority.h"
@@ -67,17 +64,12 @@ class Registered {
 
 Registered& registered() { return base::neverDestroyed<Registered>(); }
 
-// Copies: a library that could not be unloaded outlives the host's table.
-InterpreterId (*current)() = nullptr;
-InterpreterId slot;
-
 // This thread's fork that is under way, and the handlers that take part in it: those
 // registered meanwhile do not.
 constinit thread_local bool forking = false;
 constinit thread_local std::uint64_t lastOfFork = 0;
 
 void prepare() {
-  if (current() != slot) return;
   lastOfFork = registered().last();
   auto next = registered().newestBefore(lastOfFork + 1);
   for (; next; next = registered().newestBefore(next->number))
@@ -90,7 +82,7 @@ void prepare() {
 }
 
 void finish(bool inChild) {
-  if (current() != slot || !forking) return;
+  if (!forking) return;
   forking = false;
   unlockPythonHeapAfterFork(inChild);
   unlockPriorityAfterFork(inChild);
@@ -108,13 +100,7 @@ void inChild() { finish(true); }
 
 }  // namespace
 
-// Taken back by libc when libinterpreter.so is unloaded. (Without memory for it, forks are
-// as they are in a program that knows nothing of them.)
-void watchForks() {
-  current = host()->current;
-  slot = host()->slot;
-  pthread_atfork(prepare, inParent, inChild);
-}
+void watchForks() { host()->setForkHandlers(host()->context, prepare, inParent, inChild); }
 
 void forgetForkHandlers(const void* library) { registered().forget(library); }
 

@@ -11,11 +11,12 @@
 // after, on both sides: the host's (HostServices::lockForFork), this interpreter's
 // (fork_mutex.h), and last the one of the heap.
 //
-// When. The C library runs the handlers of before a fork last registered first. Ours is
-// registered before any private library is there, so with our locks held none of theirs
-// runs: OpenBLAS's waits for its threads to end, and each of them takes a lock of ours on
-// its way. All that forks comes here, forkpty() and C code of extensions included, but
-// not vfork() and posix_spawn(), whose children exec.
+// When. The host calls us (process/fork_handlers.h). The C library runs the handlers of before a
+// fork last registered first, and the host's is registered before there is any interpreter. Those
+// of private libraries run before we take our locks, so with these held none of theirs runs:
+// OpenBLAS's waits for its threads to end, and each of them takes a lock of ours on its way. All
+// that forks comes here, forkpty() and C code of extensions included, but not vfork() and
+// posix_spawn(), whose children exec.
 #pragma once
 
 namespace multipy {

@@ -141,6 +141,8 @@ struct HostServices {
   void (*holdOthersForFork)(void* context);
   void (*letOthersGoAfterFork)();
   // (interpreter/libc/fork_handlers.h)
+  /// What is called around a fork() of a thread that is inside this interpreter. Once, at first.
+  void (*setForkHandlers)(void* context, void (*prepare)(), void (*inParent)(), void (*inChild)());
   /// Just before this interpreter's thread forks, and after it on both sides: locks of the
   /// host's that the child may come to are this thread's meanwhile. Waits for a library that
   /// is being loaded, but not for ever.

@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "child_runs.h"
 #include "multipy/runtime/Exception.h"
@@ -222,6 +223,25 @@ TEST(ForkPlaces, WhileManagersEnd) {
       ends.join();
     }
     expectToWork(living.manager);
+  });
+}
+
+// As a program does that starts others all the time while its pool recycles interpreters.
+TEST(ForkPlaces, AgainAndAgainWhileInterpretersAreUnloaded) {
+  expectSuccess([] {
+    std::atomic<bool> done{false};
+    std::vector<std::thread> forking;
+    for (int thread = 0; thread < 8; ++thread)
+      forking.emplace_back([&] {
+        while (!done) {
+          const pid_t child = ::fork();
+          if (child == 0) ::_exit(0);
+          EXPECT_TRUE(endsWell(child));
+        }
+      });
+    for (int time = 0; time < 40; ++time) InterpreterManager(2);
+    done = true;
+    for (std::thread& thread : forking) thread.join();
   });
 }
 

@@ -27,6 +27,7 @@
 #include "process/code_cache.h"
 #include "process/environment_variables.h"
 #include "process/fork_guard.h"
+#include "process/fork_handlers.h"
 #include "process/interpreter_threads.h"
 #include "process/ownership.h"
 #include "process/signal_handlers.h"
@@ -235,6 +236,10 @@ int changeSignal(void* context, int number, const struct sigaction* action, stru
 
 bool forgetSignals(void* context) { return process::forgetSignalActions(binding(context).slot()); }
 
+void setForkHandlers(void* context, void (*prepare)(), void (*inParent)(), void (*inChild)()) {
+  process::setForkHandlers(binding(context).slot(), {prepare, inParent, inChild});
+}
+
 void holdOthers(void* context) { holdOthersForFork(binding(context).slot()); }
 
 // To load torch for the first time takes seconds.
@@ -319,6 +324,7 @@ HostBinding::HostBinding(loader::PrivateSpace& space, std::shared_ptr<const Modu
   services_.putVariable = process::putProcessVariable;
   services_.clearVariables = process::clearProcessVariables;
   services_.runExclusive = runExclusive;
+  services_.setForkHandlers = setForkHandlers;
   services_.holdOthersForFork = holdOthers;
   services_.letOthersGoAfterFork = letOthersGoAfterFork;
   services_.lockForFork = lockForFork;
