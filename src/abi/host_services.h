@@ -71,8 +71,8 @@ struct HostServices {
   const char* (*originalOf)(void* context, const char* copy);
   int (*eachObject)(void* context, int (*use)(dl_phdr_info*, std::size_t, void*), void* data);
 
-  // --- threads: which interpreter the calling thread is in
-  InterpreterId (*current)();
+  // --- threads
+  /// Which interpreter the calling thread is in from now on.
   void (*setCurrent)(InterpreterId slot);
 
   /// When the calling thread ends, if this interpreter still lives then. False: no memory for it.

@@ -113,8 +113,6 @@ int eachObject(void* context, int (*use)(dl_phdr_info*, std::size_t, void*), voi
   return binding(context).space().eachObject(use, data);
 }
 
-InterpreterId current() { return process::Ownership::instance().current(); }
-
 void setCurrent(InterpreterId slot) { process::Ownership::setCurrent(slot); }
 
 const void* thisThread() { return &process::WakeableThread::ofThisThread(); }
@@ -300,7 +298,6 @@ HostBinding::HostBinding(loader::PrivateSpace& space, std::shared_ptr<const Modu
   services_.symbol = symbol;
   services_.originalOf = originalOf;
   services_.eachObject = eachObject;
-  services_.current = current;
   services_.setCurrent = setCurrent;
   services_.atThreadEnd = atThreadEnd;
   services_.thisThread = thisThread;
