@@ -128,7 +128,9 @@ RunningCallFigures ManagerState::describe(const CallUnderWay& call,
 
 // How many calls were made is read before how long they waited: so none seems to have found an
 // interpreter at once that did not. Who is in a place is read before its calls: those of one that
-// comes meanwhile are the earlier one's then, and none is subtracted that has not been counted.
+// comes meanwhile are the earlier one's then, and none is subtracted that has not been counted. If
+// an interpreter leaves its place meanwhile, all is read again: what is counted in the place is not
+// its own any more.
 PoolStats ManagerState::stats() {
   struct InPlace {
     std::optional<PoolKeeper::Tenant> tenant;
@@ -137,13 +139,18 @@ PoolStats ManagerState::stats() {
   };
   PoolStats stats;
   std::vector<InPlace> inPlaces(users.limit());
-  std::uint64_t made = 0;
-  for (std::size_t i = 0; i < inPlaces.size(); ++i) {
-    const int place = static_cast<int>(i);
-    inPlaces[i] = {keeper.tenant(place), places.coreAt(place), 0};
-    made += inPlaces[i].made = calls.made(place);
-  }
-  CallTallies::All counted = tallies.read(inPlaces.size());
+  std::uint64_t made = 0, startedOver = 0;
+  CallTallies::All counted;
+  do {
+    startedOver = tallies.startedOver();
+    made = 0;
+    for (std::size_t i = 0; i < inPlaces.size(); ++i) {
+      const int place = static_cast<int>(i);
+      inPlaces[i] = {keeper.tenant(place), places.coreAt(place), 0};
+      made += inPlaces[i].made = calls.made(place);
+    }
+    counted = tallies.read(inPlaces.size());
+  } while (counted.startedOver != startedOver);
   CallTallies::Figures all = std::move(counted.earlier);
   stats.errorsOfRetired = all.errors;
   for (std::size_t i = 0; i < inPlaces.size(); ++i) {

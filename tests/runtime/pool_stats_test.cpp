@@ -4,7 +4,9 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <cstdio>
+#include <map>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -238,6 +240,34 @@ TEST_F(Counts, NoCountOfQueueTimesFallsWhileCallsWait) {
     for (std::size_t bound = 0; bound < now.counts.size(); ++bound)
       ASSERT_GE(now.counts[bound], before.counts[bound]);
     before = now;
+  }
+  done = true;
+}
+
+TEST_F(Counts, NoInterpretersErrorsFallWhileItLeaves) {
+  const ReplicatedObj fail = function("fail");
+  std::atomic<bool> done = false;
+  std::vector<std::jthread> readers;
+  for (int t = 0; t < 2; ++t)
+    readers.emplace_back([&] {
+      struct Seen {
+        std::chrono::milliseconds age{0};
+        std::uint64_t errors = 0;
+      };
+      std::map<int, Seen> seen;  // by number, which a later interpreter can have again
+      while (!done)
+        for (const InterpreterStats& each : manager.stats().interpreters) {
+          Seen& before = seen[each.interpreter];
+          if (each.age < before.age) before = {};
+          Seen now{each.age, 0};
+          for (const auto& [type, count] : each.errors) now.errors += count;
+          EXPECT_GE(now.errors, before.errors) << "interpreter " << each.interpreter;
+          before = now;
+        }
+    });
+  for (std::size_t i = 0; i < 10; ++i) {
+    for (int call = 0; call < 10; ++call) EXPECT_THROW(fail({}), PythonException);
+    manager.replace(manager.allInstances()[i % 2].slot());
   }
   done = true;
 }

@@ -69,6 +69,7 @@ CallTallies::Figures CallTallies::Place::read() const {
 void CallTallies::startOver(int place) noexcept {
   Place& here = at(place);
   const base::Lock moving(mutex_);
+  ++startedOver_;
   const base::Lock lock(here.mutex);
   try {
     earlier_ += here.read();
@@ -82,6 +83,11 @@ void CallTallies::startOver(int place) noexcept {
   here.errors.clear();
 }
 
+std::uint64_t CallTallies::startedOver() const {
+  const base::Lock lock(mutex_);
+  return startedOver_;
+}
+
 CallTallies::All CallTallies::read(std::size_t places) const {
   All all;
   all.now.reserve(places);
@@ -91,6 +97,7 @@ CallTallies::All CallTallies::read(std::size_t places) const {
     all.now.push_back(places_[i].read());
   }
   all.earlier = earlier_;
+  all.startedOver = startedOver_;
   return all;
 }
 

@@ -73,10 +73,13 @@ class CallTallies {
 
   /// Another interpreter comes into `place`, which has no calls now.
   void startOver(int place) noexcept;
+  /// How often that was, in all places.
+  std::uint64_t startedOver() const;
   /// Those of the first `places`, and the sum of those counted in places before they started over.
   struct All {
     std::vector<Figures> now;
     Figures earlier;
+    std::uint64_t startedOver = 0;
   };
   All read(std::size_t places) const;
 
@@ -99,6 +102,7 @@ class CallTallies {
   // it once.
   mutable base::Mutex mutex_;
   Figures earlier_ MULTIPY_GUARDED_BY(mutex_);
+  std::uint64_t startedOver_ MULTIPY_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace multipy::runtime
