@@ -38,6 +38,7 @@ def describe_tensor(tensor):
                 (str(tensor.layout), tensor.layout != torch.strided),
                 ("conj", tensor.is_conj()),
                 ("neg", tensor.is_neg()),
+                ("zero", tensor._is_zerotensor()),
                 ("grad", tensor.requires_grad),
                 (tensor.grad_fn.name() if tensor.grad_fn is not None else "", tensor.grad_fn is not None),
             ]
@@ -68,6 +69,8 @@ _PARTS = {
 
 def _elements(tensor):
     if tensor.device.type == "meta" or isinstance(tensor, torch._subclasses.FakeTensor):
+        return ""
+    if tensor._is_zerotensor():  # it has no memory: some versions' copies of it have any elements
         return ""
     if tensor.is_nested:
         return describe(list(tensor.unbind()))
