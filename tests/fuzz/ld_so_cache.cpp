@@ -66,7 +66,9 @@ void search(const loader::LdSoCache& cache, const std::string& name,
 Outcome exercise(std::span<const std::byte> bytes) {
   Input input(bytes);
   const std::string name = input.part();
-  loader::Requester requester{.directory = "/no/such/folder", .rpath = input.part()};
+  loader::Requester requester;
+  requester.directory = "/no/such/folder";
+  requester.rpath = input.part();
   requester.runpath = input.part();
   const auto contents = input.rest();
   std::size_t known = 0;
