@@ -9,6 +9,8 @@
 import importlib
 import os
 
+__all__ = ["Future", "InterpreterPoolExecutor", "Interrupted", "Pool", "QueueFull", "dataloader_context"]
+
 
 class Interrupted(BaseException):
     """Raised in a call that a program interrupts (docs/operations.md).
@@ -16,7 +18,6 @@ class Interrupted(BaseException):
     Nothing raises this one: an interpreter of multipy's has its own under this name. It is here so
     that modules which catch it can be imported, tested and packaged in any Python.
     """
-
 
 
 def _prefix() -> str:
@@ -31,6 +32,7 @@ def _prefix() -> str:
 
 # From which module what is looked up in this one, at the first use of it.
 _LATER = {
+    "Future": "multipy._executor",
     "InterpreterPoolExecutor": "multipy._executor",
     "Pool": "multipy._pool",
     "QueueFull": "multipy._pool",
@@ -49,3 +51,7 @@ def __getattr__(name: str):
     if name == "cmake_prefix_path":  # for CMAKE_PREFIX_PATH
         return _prefix()
     raise AttributeError(f"module 'multipy' has no attribute '{name}'")
+
+
+def __dir__():
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,3 @@
+import multiprocessing.context
+
+def dataloader_context(*, slim_torch: bool = True) -> multiprocessing.context.BaseContext: ...
