@@ -15,8 +15,9 @@ set(MULTIPY_WRAPPED_PYTHON_FUNCTIONS
   _PyAtExit_Call                                                     # cpython/threads_outside.cpp
   _PyGC_Fini)                                                        # torch/last_collection.cpp
 # What makes code objects (cpython/code_objects.c): multipy_python_makes_code(<out>).
-# Wrapped where they are: CPython 3.13 warns by this one.
-set(MULTIPY_WRAPPED_PYTHON_FUNCTIONS_OF_SOME _PyErr_WarnExplicitObjectWithContext)
+# Wrapped where they are: CPython 3.13 warns by the one; by the other, CPython from 3.12 on does what a
+# thread is asked for between two instructions (cpython/interrupts.cpp).
+set(MULTIPY_WRAPPED_PYTHON_FUNCTIONS_OF_SOME _PyErr_WarnExplicitObjectWithContext _Py_HandlePending)
 # Wrapped, by the names that RenameCApi.cmake gives them. (CPython before 3.12 does not have the last one.)
 set(MULTIPY_WRAPPED_RENAMED_FUNCTIONS                                # cpython/interrupts.cpp
   multipyPythonsCheckSignals multipyPythonsMakePendingCalls multipyPythonsMakePendingCallsOf)
@@ -65,16 +66,16 @@ endfunction()
 function(_multipy_missing_functions version include archive differences)
   set(found)
   # What cpython/interrupts.cpp replaces goes by the headers' version.
-  set(pending_calls_of)
+  set(of_interrupts)
   file(STRINGS "${include}/patchlevel.h" line REGEX "^#define PY_VERSION ")
   if(line MATCHES "\"([0-9]+\\.[0-9]+)" AND CMAKE_MATCH_1 VERSION_GREATER_EQUAL 3.12)
-    set(pending_calls_of _PyEval_MakePendingCalls)
+    set(of_interrupts _PyEval_MakePendingCalls _Py_HandlePending)
   endif()
   execute_process(COMMAND "${CMAKE_NM}" --extern-only --defined-only --format=posix "${archive}"
     OUTPUT_VARIABLE symbols ERROR_QUIET)
   multipy_python_makes_code("${version}" makes_code)
   foreach(function IN LISTS MULTIPY_WRAPPED_PYTHON_FUNCTIONS makes_code _multipy_needed_python_functions
-      pending_calls_of)
+      of_interrupts)
     if(NOT symbols MATCHES "(^|\n)${function} [TtWw] ")
       list(APPEND found "functions: ${archive} defines no ${function}")
     endif()

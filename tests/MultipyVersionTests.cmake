@@ -5,8 +5,8 @@
 set(multipy_version_tests
   # the interpreter
   python_test code_cache_test string_pool_test concurrent_cpp_test gil_blocked_test stacks_test
-  interpreter_options_test environments_test imports_test interrupts_test once_test forks_test recycling_test
-  recursion_test ends_test python_process_test cmake_interpreter_symbols
+  interpreter_options_test environments_test imports_test interrupts_test call_options_test once_test forks_test
+  recycling_test recursion_test ends_test python_process_test cmake_interpreter_symbols
   # torch's own functions and types
   torch_transfer_counts torch_tensor_transfer torch_shared_bytes torch_registration
   torch_engine_threads torch_process_slots torch_compiler_interface torch_opaque_types

@@ -50,4 +50,9 @@ inline int keepsColumns([[maybe_unused]] const PyConfig& config) {
 // a lock calls it, with 3.12 and 3.13 also in extension modules.
 #define MULTIPY_PYTHON_MAKES_PENDING_CALLS_OF (PY_VERSION_HEX >= 0x030C0000)
 
+// From 3.12 on one function does what a thread has been asked for while it executed bytecode. (From
+// 3.13 on it goes by what it was asked for when it began: an exception that is set while it waits
+// for the GIL there is raised the next time.)
+#define MULTIPY_PYTHON_HANDLES_PENDING (PY_VERSION_HEX >= 0x030C0000)
+
 }  // namespace multipy

@@ -17,6 +17,10 @@ extern "C" int __real_multipyPythonsMakePendingCallsOf(PyThreadState* mine);
 extern "C" int __wrap_multipyPythonsCheckSignals();
 extern "C" int __wrap_multipyPythonsMakePendingCalls();
 extern "C" int __wrap_multipyPythonsMakePendingCallsOf(PyThreadState* mine);
+#if MULTIPY_PYTHON_HANDLES_PENDING
+extern "C" int __real__Pz_HandlePending(PyThreadState* mine);
+extern "C" int __wrap__Pz_HandlePending(PyThreadState* mine);
+#endif
 
 namespace multipy {
 namespace {
@@ -112,6 +116,21 @@ extern "C" int __wrap_multipyPythonsMakePendingCalls() {
 extern "C" int __wrap_multipyPythonsMakePendingCallsOf(PyThreadState* mine) {
   const int result = __real_multipyPythonsMakePendingCallsOf(mine);
   return result != 0 ? result : multipy::raiseAsyncException();
+}
+#endif
+
+#if MULTIPY_PYTHON_HANDLES_PENDING
+// At each look of a thread at its eval breaker. (Taken out before it asks where the thread is: that
+// calls functions which raise what is pending.)
+extern "C" int __wrap__Pz_HandlePending(PyThreadState* mine) {
+  if (!multipy::interruptIsPendingIn(mine)) [[likely]]
+    return __real__Pz_HandlePending(mine);
+  const auto interrupt = multipy::Reference::take(multipyTakeAsyncException(mine));
+  const bool later = multipy::takesLockOfImports(mine);
+  if (!later) multipySetAsyncException(mine, interrupt.get());
+  const int result = __real__Pz_HandlePending(mine);
+  if (later && !multipyAsyncException(mine)) multipySetAsyncException(mine, interrupt.get());
+  return result;
 }
 #endif
 

@@ -15,8 +15,9 @@
 // that takes a lock and the one that enters what gives it back, an asynchronous exception leaves
 // the lock taken for ever, and with the lock of imports nothing can be imported or unpickled in the
 // interpreter any more. A thread raises what is pending where it takes the GIL again, so it is
-// enough to look at the function that it has given the GIL up in. Other code that takes locks has
-// to live with that, as with KeyboardInterrupt.
+// enough to look at the function that it has given the GIL up in; from CPython 3.13 on it may raise
+// it later, so it looks again itself then. Other code that takes locks has to live with that, as
+// with KeyboardInterrupt.
 //
 // Python code may swallow it, as any exception: by `except BaseException`, and CPython itself does
 // in __del__() and other callbacks, whose errors it prints. It can be asked for again then.
