@@ -55,8 +55,9 @@ def work(numbers, text):
     kept = {}
     for number in numbers:
         kept[number] = f'{text} {number}' * 20
-    exec('class Made:\n    """' + 'a text that is made ' * 30 + '"""\n    def f(self): return 7')
-    return sorted(kept.values())[0], len(kept), locals()['Made']().f()
+    made = {}
+    exec('class Made:\n    """' + 'a text that is made ' * 30 + '"""\n    def f(self): return 7', made)
+    return sorted(kept.values())[0], len(kept), made['Made']().f()
 class Kept:
     def __init__(self): self.values = [object() for _ in range(100)]
     def __call__(self, x): return [x, len(self.values)]
