@@ -87,6 +87,7 @@ function(_multipy_no_archive)
   message(FATAL_ERROR "multipy: ${text}\n"
     "What helps, by where this Python comes from:\n"
     "  Debian, Ubuntu:  apt-get install libpython${python_version}-dev  (brings libpython${python_version}-pic.a)\n"
+    "                   and from 3.13 on third_party/cpython/complete, which adds the hash functions that it lacks\n"
     "  pyenv:           PYTHON_CONFIGURE_OPTS=--enable-shared pyenv install --force ${python_full_version}\n"
     "                   or CFLAGS=-fPIC pyenv install --force ${python_full_version}\n"
     "  conda:           conda install libpython-static=${python_full_version}\n"

@@ -171,6 +171,21 @@ compile_jobs() {
   echo $((memory < processors ? memory : processors))
 }
 
+# Debian's static libpython lacks CPython's own hash functions from 3.13 on: a copy that has them.
+completed_libpython() {
+  echo "$root/build/cpython/libpython$("$python" -c 'import platform; print(platform.python_version())')-complete.a"
+}
+
+# Makes it where it is needed: sets `completed` then.
+complete_libpython() {
+  local complete=$root/third_party/cpython/complete status=0
+  # (A Python that cannot be asked is cmake's to refuse.)
+  "$complete" --check --python "$python" 2>/dev/null || status=$?
+  [[ $status -eq 3 ]] || return 0
+  completed=$(completed_libpython)
+  [[ -f $completed ]] || "$complete" --python "$python" --output "$completed" >&2
+}
+
 # configure <preset> <folder> [cmake arguments]
 configure() {
   local preset=$1 folder=$2 options=()
@@ -184,6 +199,9 @@ configure() {
     # What ccache asks for where headers are precompiled.
     export CCACHE_SLOPPINESS=pch_defines,time_macros
   fi
+  local completed=
+  complete_libpython
+  [[ -z $completed ]] || options+=("-DMULTIPY_LIBPYTHON=$completed")
   say "configuring $folder for $python"
   cmake -S "$root" --preset "$preset" -B "$folder" "-DMULTIPY_PYTHON=$python" "${options[@]}" "$@" >&2
 }
