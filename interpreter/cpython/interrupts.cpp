@@ -40,11 +40,14 @@ constexpr std::string_view kTakeLocksOfImports[] = {
 constinit PyObject* interruptedMade = nullptr;  // ends with this library
 std::vector<PyThreadState*> notNow;             // have put interrupts off, each as often as it has
 
+bool hasPutOff(PyThreadState* state) { return std::ranges::find(notNow, state) != notNow.end(); }
+
 // As CPython raises it between two instructions. -1 with the exception, as both functions fail.
 int raiseAsyncException() {
   PyThreadState* const mine = attachedThreadState();
   if (!mine || !multipyAsyncException(mine)) [[likely]]
     return 0;
+  if (hasPutOff(mine)) return 0;
   if (PyErr_Occurred()) return 0;  // which that would replace; the next instruction is soon
   const auto exception = Reference::take(multipyTakeAsyncException(mine));
   PyErr_SetNone(exception.get());
@@ -58,6 +61,10 @@ bool takesLockOfImports(PyThreadState* state) {
   if (frame.file != "<frozen importlib._bootstrap>") return false;
   const std::string name = frame.function.substr(frame.function.rfind('.') + 1);
   return std::ranges::find(kTakeLocksOfImports, name) != std::end(kTakeLocksOfImports);
+}
+
+bool isNotToBeInterrupted(PyThreadState* state) {
+  return hasPutOff(state) || takesLockOfImports(state);
 }
 
 }  // namespace
@@ -77,7 +84,7 @@ void allowInterrupts() {
 }
 
 bool interruptThread(PyThreadState* state) {
-  if (std::ranges::find(notNow, state) != notNow.end() || takesLockOfImports(state)) return false;
+  if (isNotToBeInterrupted(state)) return false;
   PyObject* const exception = interruptedType();
   if (!exception) {
     PyErr_Clear();
@@ -126,7 +133,7 @@ extern "C" int __wrap__Pz_HandlePending(PyThreadState* mine) {
   if (!multipy::interruptIsPendingIn(mine)) [[likely]]
     return __real__Pz_HandlePending(mine);
   const auto interrupt = multipy::Reference::take(multipyTakeAsyncException(mine));
-  const bool later = multipy::takesLockOfImports(mine);
+  const bool later = multipy::isNotToBeInterrupted(mine);
   if (!later) multipySetAsyncException(mine, interrupt.get());
   const int result = __real__Pz_HandlePending(mine);
   if (later && !multipyAsyncException(mine)) multipySetAsyncException(mine, interrupt.get());
