@@ -68,7 +68,11 @@ endforeach()
 file(WRITE "${python_renames}" "${python_text}\n")
 file(WRITE "${renames}" "${text}\n")
 
-file(COPY "${python}" "${code}" DESTINATION "${folder}")
+foreach(archive IN ITEMS "${python}" "${code}")
+  cmake_path(GET archive FILENAME name)
+  file(REAL_PATH "${archive}" contents)  # a copy of a link would have objcopy change what it leads to
+  file(COPY_FILE "${contents}" "${folder}/${name}")
+endforeach()
 file(CHMOD "${folder}/${python_name}" "${folder}/${code_name}"
   PERMISSIONS OWNER_READ OWNER_WRITE GROUP_READ WORLD_READ)
 run("${objcopy}" --strip-debug --remove-section=.gnu.lto_* "--redefine-syms=${python_renames}"
