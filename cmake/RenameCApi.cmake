@@ -70,7 +70,9 @@ file(WRITE "${renames}" "${text}\n")
 
 foreach(archive IN ITEMS "${python}" "${code}")
   cmake_path(GET archive FILENAME name)
-  file(REAL_PATH "${archive}" contents)  # a copy of a link would have objcopy change what it leads to
+  # A link, there or here, would have objcopy change what it leads to.
+  file(REAL_PATH "${archive}" contents)
+  file(REMOVE "${folder}/${name}")
   file(COPY_FILE "${contents}" "${folder}/${name}")
 endforeach()
 file(CHMOD "${folder}/${python_name}" "${folder}/${code_name}"

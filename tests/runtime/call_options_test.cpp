@@ -34,8 +34,9 @@ def spin(seconds):
     inside += 1
     try:
         end = time.monotonic() + seconds
-        while time.monotonic() < end:
-            pass
+        while True:  # (`while condition` jumps back outside of `try` in CPython 3.12 and 3.13.)
+            if time.monotonic() >= end:
+                break
     finally:
         inside -= 1
     return seconds
