@@ -109,15 +109,14 @@ TEST(NoDescriptors, Starts) {
 }
 
 // What a package has imported of itself stays when its own import fails, and is no attribute of the
-// next one, which asyncio of CPython 3.13 counts on: forgotten, as at the start of a program.
+// next one, which asyncio of CPython 3.13 counts on.
 constexpr const char* kImports = R"(
 import importlib, sys
 def import_anew(name):
-    before = set(sys.modules)
     try:
         importlib.import_module(name)
     except BaseException:
-        for each in set(sys.modules) - before:
+        for each in [each for each in sys.modules if each.startswith('asyncio')]:
             del sys.modules[each]
         raise
 )";
