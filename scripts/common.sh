@@ -183,7 +183,7 @@ complete_libpython() {
   "$complete" --check --python "$python" 2>/dev/null || status=$?
   [[ $status -eq 3 ]] || return 0
   completed=$(completed_libpython)
-  [[ -f $completed ]] || "$complete" --python "$python" --output "$completed" >&2
+  "$complete" --python "$python" --output "$completed" >&2
 }
 
 # configure <preset> <folder> [cmake arguments]
