@@ -4,7 +4,8 @@
 subclassed, subscripted and asked for attributes as what it stands for, which executes the module.
 isinstance() with it is false until then, and that without executing anything: no instance can have been made.
 When the module has been executed, the real objects take the places of the LazyNames in the modules that
-imported them.
+imported them. In other places they stay (a table of functions, a default argument), which makes no difference
+to Python code. For C code that looks at the types of objects there are in_all_places() and settle_class().
 
 Exceptions have no LazyNames once the package has been started: modules give out the classes when they are
 asked for them (_OnDemand).
@@ -12,8 +13,10 @@ asked for them (_OnDemand).
 Threads: a LazyName is made by the thread that imports it. All else any thread may do.
 """
 
+import gc
 import sys
 import types
+from _weakref import getweakrefcount
 from importlib import import_module
 
 _ENDS_OF_EXCEPTIONS = ("Error", "Exception", "Exit", "Interrupt", "Warning")
@@ -21,6 +24,7 @@ _ENDS_OF_EXCEPTIONS = ("Error", "Exception", "Exit", "Interrupt", "Warning")
 _package = None  # what is started by start_with(): a Package (_multipy_finder.py)
 _is_executed_module = None
 _lazy_names = {}  # module's name -> {name -> LazyName}
+_weakly_referenced = []  # LazyNames that are out of use: what they stand for lives on, so they do
 _slot = object.__getattribute__
 
 
@@ -67,6 +71,8 @@ def put_real_ones_in(module):
     """It has been executed: modules that have its lazy names get the real objects."""
     for lazy in _lazy_names.pop(names_of(module)["__name__"], {}).values():
         found = _found(lazy)
+        if getweakrefcount(lazy):
+            _weakly_referenced.append(lazy)
         for names in _slot(lazy, "_importers"):
             for key in [key for key, value in names.items() if value is lazy]:
                 names[key] = found
@@ -96,7 +102,7 @@ class _OnDemand:
     def settle(self, lazy):
         for key in [key for key, value in self._lazy.items() if value is lazy]:
             del self._lazy[key]
-            self._names.setdefault(key, _real(lazy))
+            self._names.setdefault(key, real(lazy))
         if self._lazy:
             return
         if self._others is None:
@@ -106,7 +112,7 @@ class _OnDemand:
 
     def __call__(self, name):
         if name in self._lazy:
-            return _real(self._lazy[name])
+            return real(self._lazy[name])
         if self._others is not None:
             return self._others(name)
         raise AttributeError(f"module {self._names['__name__']!r} has no attribute {name!r}")
@@ -124,10 +130,56 @@ def give_exceptions_on_demand():
                     on_demand.take(lazy)
 
 
-def _real(lazy):
+def real(lazy):
     while type(lazy) is LazyName:  # its module may have it from another lazy one
         lazy = _found(lazy)
     return lazy
+
+
+def in_all_places(lazy):
+    """What it stands for, which takes its place wherever it is found: in tables, attributes, cells, defaults."""
+    found = real(lazy)
+    for place in gc.get_referrers(lazy):  # (no cell of this function's is among them: nothing here closes over it)
+        if type(place) is tuple:
+            _replace_defaults(place, lazy, found)
+        elif type(place) is list and place is not _weakly_referenced:
+            place[:] = _with(found, lazy, place)
+        elif type(place) is types.CellType:
+            place.cell_contents = found
+        else:
+            _replace_values(place, lazy, found)
+    return found
+
+
+def _with(found, lazy, values):
+    return [found if each is lazy else each for each in values]
+
+
+def _replace_defaults(values, lazy, found):
+    for function in gc.get_referrers(values):
+        if type(function) is types.FunctionType and function.__defaults__ is values:
+            function.__defaults__ = tuple(_with(found, lazy, values))
+
+
+def _replace_values(place, lazy, found):
+    names = place
+    if not isinstance(place, dict):  # an object that has none as yet: its attributes
+        try:
+            names = _slot(place, "__dict__")
+        except AttributeError:
+            return
+    if "__module__" in names:
+        return  # a class's: it remembers what attributes it has found (settle_class())
+    for key in [key for key, value in names.items() if value is lazy]:
+        dict.__setitem__(names, key, found)
+
+
+def settle_class(cls):
+    """Gives it and its bases what their LazyNames stand for."""
+    for base in type.__getattribute__(cls, "__mro__"):
+        for name, value in [*type.__getattribute__(base, "__dict__").items()]:
+            if type(value) is LazyName:
+                type.__setattr__(base, name, real(value))
 
 
 def _found(lazy):
@@ -141,7 +193,7 @@ def _found(lazy):
 def _called(lazy):
     """What a call of it is a call of."""
     answer = _package.calls.get((names_of(_slot(lazy, "_module"))["__name__"], _slot(lazy, "_name")))
-    return _real(lazy) if answer is None or _is_executed(lazy) else answer
+    return real(lazy) if answer is None or _is_executed(lazy) else answer
 
 
 def _is_executed(lazy):
@@ -156,7 +208,7 @@ def _asked_by_typing():
 class LazyName:
     """Stands for a name of a module that has not been executed."""
 
-    __slots__ = ("_module", "_name", "_importers")
+    __slots__ = ("_module", "_name", "_importers", "__weakref__")
 
     def __init__(self, module, name):
         object.__setattr__(self, "_module", module)
@@ -165,100 +217,106 @@ class LazyName:
 
     def __getattribute__(self, name):
         if name == "__mro_entries__":
-            return lambda bases: (_real(self),)
+            return lambda bases: (real(self),)
         if name == "__reduce_ex__":  # pickle and copy ask so, and not by the type as others do
             return _slot(self, name)
         if _asked_by_typing() and not _is_executed(self):
             return _slot(self, name)
-        return getattr(_real(self), name)
+        return getattr(real(self), name)
 
     def __setattr__(self, name, value):
-        setattr(_real(self), name, value)
+        setattr(real(self), name, value)
 
     def __delattr__(self, name):
-        delattr(_real(self), name)
+        delattr(real(self), name)
 
     def __instancecheck__(self, instance):
-        return _is_executed(self) and isinstance(instance, _real(self))
+        return _is_executed(self) and isinstance(instance, real(self))
 
     def __subclasscheck__(self, cls):
-        return _is_executed(self) and issubclass(cls, _real(self))
+        return _is_executed(self) and issubclass(cls, real(self))
 
     # Not a function: what is called sees its caller's frame next to its own.
     __call__ = property(_called)
 
+    def __get__(self, instance, owner=None):
+        """An attribute of a class: a function is a method then."""
+        found = real(self)
+        get = getattr(type(found), "__get__", None)
+        return found if get is None else get(found, instance, owner)
+
     def __eq__(self, other):
         if self is other or _asked_by_typing():
             return self is other
-        return _real(self) == other
+        return real(self) == other
 
     def __hash__(self):
-        return id(self) if _asked_by_typing() else hash(_real(self))
+        return id(self) if _asked_by_typing() else hash(real(self))
 
     def __or__(self, other):
         if _slot(self, "_name").isupper():  # a set or a dict, not a class in an annotation
-            return _real(self) | other
+            return real(self) | other
         import typing
 
         return typing.Union[self, other]
 
     def __ror__(self, other):
         if _slot(self, "_name").isupper():
-            return other | _real(self)
+            return other | real(self)
         import typing
 
         return typing.Union[other, self]
 
     def __getitem__(self, key):
-        return _real(self)[key]
+        return real(self)[key]
 
     def __setitem__(self, key, value):
-        _real(self)[key] = value
+        real(self)[key] = value
 
     def __delitem__(self, key):
-        del _real(self)[key]
+        del real(self)[key]
 
     def __contains__(self, item):
         if (_slot(self, "_module").__name__, _slot(self, "_name")) in _package.empty:
-            return _is_executed(self) and item in _real(self)
-        return item in _real(self)
+            return _is_executed(self) and item in real(self)
+        return item in real(self)
 
     def __iter__(self):
-        return iter(_real(self))
+        return iter(real(self))
 
     def __bool__(self):
-        return bool(_real(self))
+        return bool(real(self))
 
     def __len__(self):
-        return len(_real(self))
+        return len(real(self))
 
     def __enter__(self):
-        return _real(self).__enter__()
+        return real(self).__enter__()
 
     def __exit__(self, *error):
-        return _real(self).__exit__(*error)
+        return real(self).__exit__(*error)
 
     def __repr__(self):
-        return repr(_real(self))
+        return repr(real(self))
 
     def __str__(self):
-        return str(_real(self))
+        return str(real(self))
 
     def __format__(self, how):
-        return format(_real(self), how)
+        return format(real(self), how)
 
     def __reversed__(self):
-        return reversed(_real(self))
+        return reversed(real(self))
 
     def __reduce_ex__(self, protocol):
         import copy
 
-        return copy.copy, (_real(self),)  # of a class or a function: itself
+        return copy.copy, (real(self),)  # of a class or a function: itself
 
 
 def _forward(name):
     def operator(self, *others):
-        return getattr(_real(self), name)(*others)
+        return getattr(real(self), name)(*others)
 
     setattr(LazyName, name, operator)
 

@@ -21,7 +21,7 @@ import sys
 
 import _multipy_finder as finder
 import _multipy_lazy_modules as lazy_modules
-from _multipy_slim_compiler import Decorations
+from _multipy_slim_compiler import Decorations, trace_real_objects
 from _multipy_slim_meta import MetaKernels
 
 _C10D = "torch.distributed.distributed_c10d"
@@ -251,6 +251,7 @@ class _Torch(finder.Package):
     def after(self, group):
         if group == "torch._dynamo":
             self.decorations.apply()
+            trace_real_objects()
         if group == "graphs":
             self._graphs_are_there()
         if group != "distributed":

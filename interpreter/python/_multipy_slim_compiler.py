@@ -11,16 +11,23 @@ apply() calls those functions with it, in the same order, once they are there. A
 was disabled stays the object that it became: it calls the function itself at first, and
 what torch._dynamo has made of it later.
 
+torch._dynamo goes by the types of what it finds in modules and tables, where LazyNames may be
+(_multipy_lazy_names.py), and its guards do so in C at each call. trace_real_objects() has it find what
+they stand for.
+
 Threads: everything with the GIL, from any thread.
 """
 
 import functools
 import sys
+import weakref
 from types import FunctionType
 
 import _multipy_lazy_modules as lazy_modules
+import _multipy_lazy_names as lazy_names
 
 _DYNAMO = "torch._dynamo"
+_settled = {}  # id of a class -> reference to it, which has no LazyNames
 
 
 class Decorations:
@@ -62,6 +69,39 @@ class Decorations:
 
         self._pending.append(disable)
         return disabled
+
+
+def trace_real_objects():
+    """When torch._dynamo has been executed. These three are where a variable is made of an object."""
+    from torch._dynamo.variables.builder import SourcelessBuilder, VariableBuilder
+    from torch._dynamo.variables.lazy import LazyVariableTracker
+
+    VariableBuilder.__call__ = _of_real_object(VariableBuilder.__call__, 1)
+    SourcelessBuilder.create = staticmethod(_of_real_object(SourcelessBuilder.create, 1))
+    LazyVariableTracker.create = staticmethod(_of_real_object(LazyVariableTracker.create, 0))
+
+
+def _of_real_object(make, position):
+    """make() with the real object in that place of its arguments, and real ones in its class."""
+
+    @functools.wraps(make)
+    def made(*arguments, **keywords):
+        if len(arguments) > position:
+            found = arguments[position]
+            if type(found) is lazy_names.LazyName:
+                found = lazy_names.in_all_places(found)
+                arguments = (*arguments[:position], found, *arguments[position + 1 :])
+            _settle(found if issubclass(type(found), type) else type(found))
+        return make(*arguments, **keywords)
+
+    return made
+
+
+def _settle(cls):
+    known = _settled.get(id(cls))
+    if known is None or known() is not cls:
+        lazy_names.settle_class(cls)
+        _settled[id(cls)] = weakref.ref(cls)
 
 
 class _Disabling:

@@ -130,6 +130,52 @@ def weights(): return [1, 2]
     {"seldom_used/__init__.py", "answer = 42\n"},
     {"seldom_used/part.py", "answer = 43\n"},
     {"transformers/integrations/fails.py", "import a_module_that_is_not_there\n"},
+    {"transformers/integrations/layers.py", R"(
+class Cache:
+    pass
+
+def added(x, more=1):
+    return x if isinstance(x, Cache) else x + more
+
+def doubled(x, factor=2):
+    return x * factor
+
+def halved(x, by=2):
+    return x / by
+
+def negated(x, factor=-1):
+    return x * factor
+
+def scaled(self, x, more=1):
+    return x * self.scale + more
+)"},
+    {"transformers/tabled.py", R"(
+from .integrations.layers import Cache, added, doubled, halved, negated, scaled
+
+class Table:
+    functions = {"doubled": doubled}
+    def __getitem__(self, name):
+        return self.functions[name]
+
+class Layer:
+    scale = 3
+    scaled = scaled
+    def __init__(self):
+        self.added = added
+
+def negating():
+    function = negated
+    return lambda x: function(x)
+
+table, steps, layer, negate = Table(), [halved], Layer(), negating()
+
+def of_default(x, function=doubled):
+    return x if isinstance(x, Cache) else function(x)
+
+def model(x):
+    x = of_default(layer.scaled(table["doubled"](x)))
+    return negate(layer.added(steps[0](x)))
+)"},
     {"transformers/modeling.py", R"(
 import torch
 import sympy
@@ -348,6 +394,39 @@ except TypeError as error:
 )",
               "(eager, sum, found.graph_count, found.op_count, modeling.disabled.__doc__, "
               "torch.compile(modeling.model, backend='eager')(x))");
+}
+
+// Its guards look in C at what is in tables, lists, cells, attributes and defaults.
+TEST_F(SlimImporters, CompileFunctionsThatTheyHaveInTables) {
+  const std::string statements = R"(
+from transformers import tabled
+x = torch.arange(3.0)
+)";
+  const Interpreter slim = interpreter(true);
+  EXPECT_EQ(text(slim, imports_ + statements, "kind('transformers.integrations.layers')"),
+            "LazyModule");
+  expectEqual(statements,
+              "(torch.compile(tabled.model, backend='eager', fullgraph=True)(x), tabled.model(x))");
+  expectEqual(
+      statements + "torch.compile(tabled.model, backend='eager')(x)\n",
+      "[type(f).__name__ for f in (tabled.Table.functions['doubled'], tabled.steps[0], "
+      "vars(tabled.Layer)['scaled'], tabled.layer.added, tabled.of_default.__defaults__[0], "
+      "tabled.negate.__closure__[0].cell_contents)]");
+}
+
+TEST_F(SlimImporters, HaveMethodsOfLazyModules) {
+  expectEqual("from transformers import tabled\n",
+              "(tabled.layer.scaled(2), tabled.Layer.scaled(tabled.layer, 3))");
+}
+
+TEST_F(SlimImporters, MayReferWeaklyToWhatTheyImport) {
+  expectEqual(R"(
+import gc, weakref
+from transformers import tabled
+names = weakref.WeakKeyDictionary({tabled.doubled: "doubled"})
+gc.collect()
+)",
+              "(names[tabled.doubled], len(names), tabled.doubled(2))");
 }
 
 TEST_F(SlimImporters, DisableWhatIsNoFunctionRightAway) {
