@@ -237,7 +237,7 @@ class _SlimTorch:
     importers = modules = ()  # of InterpreterOptions, slimImporters and slimModules
     # Each imports those before it.
     MODULES = (
-        "_multipy_except_clauses",
+        "_multipy_needed_classes",
         "_multipy_lazy_names",
         "_multipy_lazy_modules",
         "_multipy_finder",

@@ -38,7 +38,7 @@ from importlib import _bootstrap, import_module
 import _multipy_gates as gates
 import _multipy_host
 import _multipy_lazy_names as lazy_names
-from _multipy_except_clauses import names_caught_in
+from _multipy_needed_classes import classes_needed_in
 from _multipy_lazy_names import frame_above, function_of, is_of_exception, names_of
 
 _Module = types.ModuleType
@@ -62,7 +62,7 @@ _IMPORT_SYSTEM = frozenset((
 
 _package = None  # what is started by start_with(): a Package (_multipy_finder.py)
 _starting = None  # the thread that does, while it does
-_caught = {}  # (module, function, line) -> names in its `except` clauses
+_needed = {}  # (module, function, line) -> names that have to be classes
 _importing = {}  # thread -> how many modules of Package.importers it is executing
 _executing = {}  # thread -> how many groups it is executing
 _execution = gates.GateLock("<lazy modules>")  # held by the thread that executes a group
@@ -357,7 +357,7 @@ def _lazy_name_or_answer(module, name, caller):
     if imports:
         if not is_starting() and _is_of_value(name):
             return _literal_or_lazy_name(module, name, caller)
-        lazy = not _may_be_caught(module_name, name, caller)
+        lazy = not _has_to_be_a_class(module_name, name, caller)
         return lazy, lazy and lazy_names.lazy_name(module, name, caller)
     # The import system asks whether to import a submodule. Whether the name is one, and not
     # something of the module itself, is to be seen when that has been executed.
@@ -386,15 +386,15 @@ def _literal_or_lazy_name(module, name, caller):
     return True, value
 
 
-def _may_be_caught(module_name, name, importer):
-    """Whether the name may come to be in an `except`, which takes nothing but classes: in the
+def _has_to_be_a_class(module_name, name, importer):
+    """Whether the name may come to be in an `except` or a `match`, which take nothing but classes: in the
     module that imports it, or, if it is that of an exception, in one that has it from there."""
     if is_of_exception(name) and module_name not in _package.raisers:
         return True
     key = *function_of(importer), importer.f_code.co_firstlineno
-    if key not in _caught:
-        _caught[key] = frozenset(names_caught_in(importer.f_code))
-    return name in _caught[key]
+    if key not in _needed:
+        _needed[key] = frozenset(classes_needed_in(importer.f_code))
+    return name in _needed[key]
 
 
 def _operation_of(frame):

@@ -149,6 +149,29 @@ def negated(x, factor=-1):
 def scaled(self, x, more=1):
     return x * self.scale + more
 )"},
+    {"transformers/integrations/shapes_of_two.py", R"(
+class Circle:
+    __match_args__ = ("radius",)
+    def __init__(self, radius):
+        self.radius = radius
+
+class Point:
+    pass
+)"},
+    {"transformers/matching.py", R"(
+from .integrations import shapes_of_two
+from .integrations.shapes_of_two import Circle, Point
+
+def radius(shape):
+    match shape:
+        case Circle(radius):
+            return radius
+        case [Point(), *_]:
+            return 0
+        case shapes_of_two.Point():
+            return -1
+    return None
+)"},
     {"transformers/tabled.py", R"(
 from .integrations.layers import Cache, added, doubled, halved, negated, scaled
 
@@ -379,6 +402,11 @@ def look_up(x):
     except KeyError: return 2
 )";
   EXPECT_EQ(text(slim, imports_ + numbers + lookUp, "look_up(1)"), "2");
+}
+
+TEST_F(SlimImporters, MatchClasses) {
+  expectEqual("from transformers import matching as m\n",
+              "(m.radius(3), m.radius(m.Circle(4)), m.radius([m.Point()]), m.radius(m.Point()))");
 }
 
 // The parts that torch._dynamo makes of the model are as many, with as many operators.
