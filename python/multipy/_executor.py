@@ -6,13 +6,25 @@ import os
 import threading
 import time
 
-from multipy._workers import IN_FORKED_CHILD, Ended, Worker, crossing, host_module, refuse_in_worker, require_host, slim
+from multipy import _deadlines as deadlines
+from multipy._workers import (
+    IN_FORKED_CHILD,
+    Ended,
+    TaskTimedOut,
+    Worker,
+    crossing,
+    host_module,
+    refuse_in_worker,
+    require_host,
+    slim,
+)
 
 
 class Future(concurrent.futures.Future):
-    """A Future whose task can be ended while it runs."""
+    """A Future whose task can be ended while it runs, and which ends by itself while its task waits."""
 
     _task = None
+    _ended_early = False  # its deadline has passed before an interpreter had the task
 
     def cancel(self, running=False):
         """As ever, and with `running` also a task that runs: multipy.Interrupted is raised in it.
@@ -24,6 +36,29 @@ class Future(concurrent.futures.Future):
             return True
         return running and self._task is not None and not self.done() and self._task.interrupt()
 
+    def _end_at_deadline(self):
+        """At its deadline. A task that an interpreter has is ended there."""
+        if not self._task.give_up():
+            return
+        self._ended_early = True
+        try:
+            super().set_exception(TaskTimedOut("the deadline passed while the task waited for an interpreter"))
+        except concurrent.futures.InvalidStateError:
+            pass  # it has been cancelled
+
+    # What the pool's thread says of it then comes too late.
+
+    def set_running_or_notify_cancel(self):
+        return (self.cancelled() or not self._ended_early) and super().set_running_or_notify_cancel()
+
+    def set_result(self, result):
+        if not self._ended_early:
+            super().set_result(result)
+
+    def set_exception(self, exception):
+        if not self._ended_early:
+            super().set_exception(exception)
+
 
 class _Task:
     """A call of a function in a worker: what a thread of the pool calls."""
@@ -31,13 +66,23 @@ class _Task:
     def __init__(self, places, pickle, end):
         self._places, self._pickle, self._end = places, pickle, end
         self._stop = host_module().Stop()
+        self._taken = None if end is None else threading.Lock()  # by who comes first: an interpreter or the deadline
 
     def interrupt(self):
         self._stop.request()
         return True
 
+    def give_up(self):
+        """False if it has begun."""
+        if not self._taken.acquire(blocking=False):
+            return False
+        self._pickle = None
+        return True
+
     def __call__(self):
         worker = self._places.worker()
+        if self._taken is not None and not self._taken.acquire(blocking=False):
+            return None
         try:
             if self._stop.is_requested():
                 raise concurrent.futures.CancelledError()
@@ -148,6 +193,8 @@ class InterpreterPoolExecutor(concurrent.futures.ThreadPoolExecutor):
             future = super().submit(task)
         future.__class__ = Future
         future._task = task
+        if task is not None and end is not None:
+            deadlines.call_at(end, future._end_at_deadline)
         return future
 
     def map(self, fn, *iterables, timeout=None, chunksize=1, buffersize=None, progress=False):

@@ -8,6 +8,7 @@ import functools
 import gc
 import math
 import os
+import pathlib
 import pickle
 import subprocess
 import sys
@@ -387,6 +388,31 @@ class Limits(unittest.TestCase):
         with self.assertRaises(concurrent.futures.TimeoutError):
             pool.submit(time.sleep, 600, deadline=0.3).result(60)
         self.assertEqual(result(abs, -1), 1)
+
+    def test_a_deadline_ends_a_task_that_waits_in_line(self):
+        with multipy.InterpreterPoolExecutor(1) as own:
+            running = own.submit(time.sleep, 600)
+            cancelled, waiting, later = (own.submit(abs, -2, deadline=seconds) for seconds in (0.1, 0.2, 600))
+            cancelled.cancel()
+            with self.assertRaisesRegex(concurrent.futures.TimeoutError, "waited"):
+                waiting.result(60)
+            self.assertFalse(running.done())
+            running.cancel(running=True)
+            self.assertEqual(later.result(60), 2)
+            self.assertTrue(cancelled.cancelled())
+
+    def test_a_deadline_ends_a_task_that_waits_for_the_initializer(self):
+        with tempfile.TemporaryDirectory() as folder:
+            begun = pathlib.Path(folder, "begun")
+            wait = f"import os, time\nwhile not os.path.exists({str(begun)!r}): time.sleep(0.01)"
+            with multipy.InterpreterPoolExecutor(1, initializer=exec, initargs=(wait,), max_tasks_per_child=1) as own:
+                for _ in "first", "replaced":
+                    with self.assertRaisesRegex(concurrent.futures.TimeoutError, "waited"):
+                        own.submit(abs, -2, deadline=0.2).result(60)
+                    begun.touch()
+                    self.assertEqual(own.submit(abs, -3).result(60), 3)
+                    begun.unlink()
+                begun.touch()
 
     def test_an_interpreter_is_replaced_after_so_many_tasks(self):
         with multipy.InterpreterPoolExecutor(1, max_tasks_per_child=2) as own:
