@@ -38,6 +38,19 @@ struct OwnedPointer {
   void* pointer;
 };
 
+/// An object of a class that only some versions of torch have, as it is returned: it is made in
+/// memory of the caller's (whose address comes in a register of its own on 64-bit ARM, and before
+/// the arguments on x86-64), which ends it.
+struct ReturnedInPlace {
+  /// make(void*) makes it there. It may be larger than this.
+  template <typename Make>
+  explicit ReturnedInPlace(const Make& make) {
+    make(static_cast<void*>(this));
+  }
+  ReturnedInPlace(const ReturnedInPlace&) = delete;
+  ~ReturnedInPlace() {}
+};
+
 /// What stands between the parentheses of a row's parameters, behind another one.
 #define MULTIPY_FURTHER(...) __VA_OPT__(, ) __VA_ARGS__
 

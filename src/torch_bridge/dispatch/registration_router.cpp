@@ -351,15 +351,15 @@ void addRegistrationRoutes(TorchRoutes& routes) {
     return seesComputedKernel(slot, *static_cast<const c10::impl::OperatorEntry*>(entry),
                               static_cast<DispatchKey>(key));
   };
-  routes.getComputedKernel = [](InterpreterId slot, void* result, const void* entry,
-                                std::uint16_t key) {
-    const auto& of = *static_cast<const c10::impl::OperatorEntry*>(entry);
-    const auto op = c10::Dispatcher::singleton().findOp(of.operator_name());
-    withComputedKernel(slot, of, static_cast<DispatchKey>(key),
-                       [&](const c10::KernelFunction& kernel) {
-                         feature::makeComputedKernel(result, kernel, *op);
-                       });
-    return result;
+  routes.getComputedKernel = [](InterpreterId slot, const void* entry, std::uint16_t key) {
+    return ReturnedInPlace([&](void* place) {
+      const auto& of = *static_cast<const c10::impl::OperatorEntry*>(entry);
+      const auto op = c10::Dispatcher::singleton().findOp(of.operator_name());
+      withComputedKernel(slot, of, static_cast<DispatchKey>(key),
+                         [&](const c10::KernelFunction& kernel) {
+                           feature::makeComputedKernel(place, kernel, *op);
+                         });
+    });
   };
   routes.operatorFacts = operatorFacts;
 }
