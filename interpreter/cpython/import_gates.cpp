@@ -21,6 +21,29 @@ constinit std::atomic<int> underWay{0};
 // What is asked before an import of another thread meanwhile. Never given up.
 constinit PyObject* before = nullptr;
 
+// The type of what stands for names of modules that have not been executed, and what is asked
+// about those that `from module import name` finds in a module. Never given up.
+constinit PyObject* standIn = nullptr;
+constinit PyObject* about = nullptr;
+
+// `module` or null with an exception.
+PyObject* withoutStandIns(Reference module, PyObject* names, PyObject* globals) {
+  if (!PyModule_Check(module.get())) return module.release();
+  PyObject* const there = PyModule_GetDict(module.get());
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(names); ++i) {
+    PyObject* const name = PyTuple_GET_ITEM(names, i);
+    const bool isAll = PyUnicode_Check(name) && PyUnicode_CompareWithASCIIString(name, "*") == 0;
+    PyObject* const value = isAll ? nullptr : PyDict_GetItemWithError(there, name);
+    if (!value && PyErr_Occurred()) return nullptr;
+    if (!isAll && (!value || reinterpret_cast<PyObject*>(Py_TYPE(value)) != standIn)) continue;
+    const auto importer = Reference::borrow(globals ? globals : Py_None);
+    const auto done = Reference::take(
+        PyObject_CallFunctionObjArgs(about, module.get(), name, importer.get(), nullptr));
+    if (!done) return nullptr;
+  }
+  return module.release();
+}
+
 // False with an exception.
 bool mayImport(PyObject* name, PyObject* globals, int level) {
   const auto names = Reference::borrow(globals ? globals : Py_None);
@@ -60,6 +83,14 @@ PyObject* callBeforeImports(PyObject*, PyObject* function) {
   Py_RETURN_NONE;
 }
 
+PyObject* callAboutStandIns(PyObject*, PyObject* given) {
+  PyObject *type, *function;
+  if (!PyArg_ParseTuple(given, "O!O", &PyType_Type, &type, &function)) return nullptr;
+  about = Py_NewRef(function);
+  standIn = Py_NewRef(type);
+  Py_RETURN_NONE;
+}
+
 }  // namespace multipy
 
 // import statements, __import__() and PyImport_Import() come here (--wrap).
@@ -70,5 +101,8 @@ extern "C" PyObject* __wrap_PzImport_ImportModuleLevelObject(PyObject* name, PyO
   if (underWay.load(std::memory_order_relaxed) != 0 && !importing && before && name) [[unlikely]] {
     if (!mayImport(name, globals, level)) return nullptr;
   }
-  return __real_PzImport_ImportModuleLevelObject(name, globals, locals, fromList, level);
+  PyObject* const module =
+      __real_PzImport_ImportModuleLevelObject(name, globals, locals, fromList, level);
+  if (!module || !standIn || !fromList || !PyTuple_Check(fromList)) return module;
+  return withoutStandIns(Reference::take(module), fromList, globals);
 }

@@ -1,5 +1,6 @@
 // What python/_multipy_gates.py needs of C++: which import a thread belongs to, and a look
-// at imports of modules that are loaded already.
+// at imports of modules that are loaded already; and what python/_multipy_lazy_names.py does: a
+// look at what `from module import name` finds.
 //
 // An import that holds gates is known by a token. It is the thread's that imports, and
 // inherited by the threads that this one starts meanwhile (threads.cpp), or that run
@@ -35,5 +36,8 @@ PyObject* importTokenObject(PyObject*, PyObject*);
 PyObject* beginImport(PyObject*, PyObject* token);
 PyObject* endImport(PyObject*, PyObject* outer);
 PyObject* callBeforeImports(PyObject*, PyObject* function);
+/// (type, function): function(module, name, importer's globals or None) is called before `from
+/// module import name` takes an object of the type, and with the name "*" before all are taken.
+PyObject* callAboutStandIns(PyObject*, PyObject* typeAndFunction);
 
 }  // namespace multipy

@@ -172,6 +172,8 @@ PyMethodDef methods[] = {
     {"end_import", endImport, METH_O, "It holds none any more; takes the token of before."},
     {"call_before_imports", callBeforeImports, METH_O,
      "Of threads that hold no gate, while others do: with name, globals and level."},
+    {"call_about_stand_ins", callAboutStandIns, METH_VARARGS,
+     "(type, function): function(module, name, globals) before names of the type are imported"},
     {"is_initializing", isInitializing, METH_NOARGS,
      "Whether this thread runs what C++ initialises once."},
     {"initializer_waited_for", initializerWaitedFor, METH_O,

@@ -43,6 +43,7 @@ class Package:
     handed_on = {}  # __getattr__ of a module -> names that importers get from it as LazyNames
     empty = frozenset()  # (module, name) of containers that only executing lazy modules fills
     answers_in = {}  # function -> {name -> what it gets for it}, after the start, too
+    answers_inside = {}  # the same for functions that are called while modules are executed
     further = ()  # modules that plain Python's start comes to by lazy modules
     needs = {}  # module -> those that it takes to be there: others import them, which are lazy
     importers = frozenset()  # packages whose imports, too, may be lazy, once it has been started
@@ -106,7 +107,9 @@ class _Finder:
                 self._package.before(group.name)
             else:
                 group.execute()
-        return _AlreadyThere.spec_of(name) if name in sys.modules else None
+        if name in sys.modules:
+            return _AlreadyThere.spec_of(name)
+        return _with_loader(name, path, _LoaderAsEver) if name == group.name else None
 
     def _may_be_below_a_lazy_one(self, name):
         return (
@@ -162,6 +165,13 @@ class _LazyLoader:
     def exec_module(self, module):
         module.__loader__ = module.__spec__.loader = self._real
         lazy_modules.Group.of(module.__name__).add(module)
+
+
+class _LoaderAsEver(_LazyLoader):
+    def exec_module(self, module):
+        module.__loader__ = module.__spec__.loader = self._real
+        group = lazy_modules.Group.of(module.__name__)
+        group.execute_as_ever(lambda: self._real.exec_module(module))
 
 
 class _ImporterLoader(_LazyLoader):

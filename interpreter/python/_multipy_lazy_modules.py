@@ -72,7 +72,7 @@ def belong_to(package):
     """Says whose modules are lazy. Once per interpreter."""
     global _package
     _package = package
-    lazy_names.belong_to(package, _is_executed)
+    lazy_names.belong_to(package, _is_executed, _may_have_lazy_names)
 
 
 class Starting:
@@ -120,14 +120,24 @@ def may_be_lazy():
     return (_starting == me or me in _importing) and me not in _executing
 
 
+def _may_have_lazy_names():
+    """Whether modules that this thread executes now may get LazyNames of others that have them."""
+    me = get_ident()
+    return _starting == me or me in _importing or me in _executing
+
+
 def is_importer(name):
     """Whether a module is of Package.importers."""
     return name.partition(".")[0] in _package.importers
 
 
+def _is_of_import_system(frame):
+    return frame is not None and frame.f_globals.get("__name__") in _IMPORT_SYSTEM
+
+
 def importing_function(frame):
     """Of a frame of the import system: the function whose import it is at."""
-    while frame and frame.f_globals.get("__name__") in _IMPORT_SYSTEM:
+    while _is_of_import_system(frame):
         frame = frame.f_back
     return frame and function_of(frame)
 
@@ -246,6 +256,16 @@ class Group:
         finally:
             self.executor = None
 
+    def execute_as_ever(self, execution):
+        """Of a group none of whose modules is lazy: the execution of the module that has its name."""
+        self.executor = get_ident()
+        try:
+            execution()
+            self.done = True
+            _package.after(self.name)
+        finally:
+            self.executor = None
+
     def _execute(self, module):
         names = names_of(module)
         name = names["__name__"]
@@ -310,8 +330,11 @@ class LazyModule(_Module):
             except AttributeError:
                 if group.executor is not None:
                     raise
-        if name in _ITS_OWN and name in names:
-            return names[name]
+        if name in _ITS_OWN:
+            if name in names:
+                return names[name]
+            if names["__name__"] in _package.made_by:  # by C code: it has no more of them
+                raise AttributeError(name)
         if get_ident() not in _executing:
             if name in _ASKED_BY_IMPORTS and name in names:
                 return names[name]
@@ -322,8 +345,24 @@ class LazyModule(_Module):
             found, value = _lazy_name_or_answer(self, name, frame_above(1))
             if found:
                 return value
+        elif name in (answers := _package.answers_inside.get(function_of(frame_above(1)), ())):
+            return answers[name]
         group.execute(self)
         return _Module.__getattribute__(self, name)
+
+    def __setattr__(self, name, value):
+        names = names_of(self)
+        group = Group.of(names["__name__"])
+        if not (
+            group.has_begun(names["__name__"])
+            or name in _ITS_OWN
+            or name in _ASKED_BY_IMPORTS
+            or name in _NOT_YET
+            or name == "__class__"
+            or _is_of_import_system(frame_above(1))  # a module becomes an attribute of its package
+        ):
+            group.execute(self)  # which would set it anew later
+        _Module.__setattr__(self, name, value)
 
     def __delattr__(self, name):
         Group.of(names_of(self)["__name__"]).execute(self)

@@ -4,7 +4,8 @@
 subclassed, subscripted and asked for attributes as what it stands for, which executes the module.
 isinstance() with it is false until then, and that without executing anything: no instance can have been made.
 When the module has been executed, the real objects take the places of the LazyNames in the modules that
-imported them. In other places they stay (a table of functions, a default argument), which makes no difference
+imported them. Modules that may have no LazyNames, such as the program's, import the real objects, also from
+modules that have LazyNames. In other places they stay (a table of functions, a default argument), which makes no difference
 to Python code. For C code that looks at the types of objects there are in_all_places() and settle_class().
 
 Exceptions have no LazyNames once the package has been started: modules give out the classes when they are
@@ -13,25 +14,42 @@ asked for them (_OnDemand).
 Threads: a LazyName is made by the thread that imports it. All else any thread may do.
 """
 
+import functools
 import gc
 import sys
 import types
 from _weakref import getweakrefcount
 from importlib import import_module
 
+import _multipy_host
+
 _ENDS_OF_EXCEPTIONS = ("Error", "Exception", "Exit", "Interrupt", "Warning")
 
 _package = None  # what is started by start_with(): a Package (_multipy_finder.py)
 _is_executed_module = None
+_may_have_lazy_names = None
 _lazy_names = {}  # module's name -> {name -> LazyName}
 _weakly_referenced = []  # LazyNames that are out of use: what they stand for lives on, so they do
 _slot = object.__getattribute__
 
 
-def belong_to(package, is_executed):
-    """Says whose names they are, and what tells whether a module has been executed. Once per interpreter."""
-    global _package, _is_executed_module
-    _package, _is_executed_module = package, is_executed
+def belong_to(package, is_executed, may_have_lazy_names):
+    """Says whose names they are, and what tells whether a module has been executed, and whether what this
+    thread imports may have LazyNames. Once per interpreter."""
+    global _package, _is_executed_module, _may_have_lazy_names
+    _package, _is_executed_module, _may_have_lazy_names = package, is_executed, may_have_lazy_names
+    _multipy_host.call_about_stand_ins(LazyName, _before_import_from)
+
+
+def _before_import_from(module, name, importer):
+    """`from module import name`, or *, of a module that has LazyNames of others."""
+    names = names_of(module)
+    found = names.values() if name == "*" else [names[name]]
+    for lazy in [each for each in found if type(each) is LazyName]:
+        if importer is not None:
+            _slot(lazy, "_importers").append(importer)
+        if name != "*" and not _may_have_lazy_names():
+            names[name] = real(lazy)
 
 
 def is_of_exception(name):
@@ -139,39 +157,49 @@ def real(lazy):
 def in_all_places(lazy):
     """What it stands for, which takes its place wherever it is found: in tables, attributes, cells, defaults."""
     found = real(lazy)
-    for place in gc.get_referrers(lazy):  # (no cell of this function's is among them: nothing here closes over it)
-        if type(place) is tuple:
-            _replace_defaults(place, lazy, found)
-        elif type(place) is list and place is not _weakly_referenced:
-            place[:] = _with(found, lazy, place)
-        elif type(place) is types.CellType:
-            place.cell_contents = found
-        else:
-            _replace_values(place, lazy, found)
+    _replace(lazy, found)
     return found
 
 
-def _with(found, lazy, values):
-    return [found if each is lazy else each for each in values]
+def _replace(old, new):  # (no cell of this function's is among the places: nothing here closes over them)
+    for place in gc.get_referrers(old):
+        if type(place) is tuple:
+            _replace(place, tuple(_with(new, old, place)))
+        elif type(place) is list and place is not _weakly_referenced:
+            place[:] = _with(new, old, place)
+        elif type(place) is types.CellType:
+            place.cell_contents = new
+        elif type(place) is types.FunctionType:
+            if place.__defaults__ is old:
+                place.__defaults__ = new
+        elif type(place) is functools.partial:
+            function, *others = place.__reduce__()[2]
+            if function is old:
+                place.__setstate__((new, *others))
+        else:
+            _replace_values(place, old, new)
 
 
-def _replace_defaults(values, lazy, found):
-    for function in gc.get_referrers(values):
-        if type(function) is types.FunctionType and function.__defaults__ is values:
-            function.__defaults__ = tuple(_with(found, lazy, values))
+def _with(new, old, values):
+    return [new if each is old else each for each in values]
 
 
-def _replace_values(place, lazy, found):
+def _replace_values(place, old, new):
     names = place
     if not isinstance(place, dict):  # an object that has none as yet: its attributes
         try:
             names = _slot(place, "__dict__")
         except AttributeError:
             return
-    if "__module__" in names:
-        return  # a class's: it remembers what attributes it has found (settle_class())
-    for key in [key for key, value in names.items() if value is lazy]:
-        dict.__setitem__(names, key, found)
+    if not isinstance(names, dict):
+        return
+    keys = [key for key, value in names.items() if value is old]
+    classes = [each for each in gc.get_referrers(names) if isinstance(each, type)] if "__module__" in names else []
+    for key in keys:
+        if classes:
+            type.__setattr__(classes[0], key, new)  # it remembers what attributes it has found
+        else:
+            dict.__setitem__(names, key, new)
 
 
 def settle_class(cls):

@@ -21,6 +21,7 @@ import sys
 
 import _multipy_finder as finder
 import _multipy_lazy_modules as lazy_modules
+from _multipy_lazy_names import names_of
 from _multipy_slim_compiler import Decorations, trace_real_objects
 from _multipy_slim_meta import MetaKernels
 
@@ -75,7 +76,7 @@ _IMPORTERS = "accelerate diffusers peft sentence_transformers transformers"
 # Of those groups, what torch's start itself uses.
 _AT_ONCE = """
     torch._functorch.pyfunctorch torch.fx.experimental.sym_node torch.jit torch.jit._async
-    torch.jit._builtins torch.package._mangling
+    torch.jit._builtins torch.jit._state torch.package._mangling
 """
 # What plain Python's start comes to by way of lazy modules: names that programs find
 # in modules which are not.
@@ -136,6 +137,7 @@ class _Torch(finder.Package):
     decorations = Decorations()
     answers = {
         ("torch.distributed", "is_available"): lambda: _c_has("_c10d_init"),
+        ("torch.distributed", "is_initialized"): lambda: False,
         ("torch.distributed.rpc", "is_available"): lambda: _c_has("_rpc_init"),
         **decorations.answers,
     }
@@ -226,6 +228,11 @@ class _Torch(finder.Package):
         ),
     }
 
+    answers_inside = {
+        # A kind of string of torch.distributed's: _complete_types_of_operators() does.
+        ("torch._library.infer_schema", "get_supported_param_types"): {"is_available": lambda: False},
+    }
+
     def __init__(self):
         self._undo = []  # of what stands in for the group "graphs"
         self._meta_kernels = None
@@ -259,6 +266,7 @@ class _Torch(finder.Package):
         if _c_has("_dist_autograd_init"):
             self._complete_builtins()
         self._register_process_group()
+        self._complete_types_of_operators()
 
     def _let_c_code_ask_once(self):
         """The first number that meets a tensor makes torch look for numpy, within the
@@ -280,8 +288,13 @@ class _Torch(finder.Package):
             "torch._C._distributed_rpc": "_rpc_init",
             "torch._C._distributed_autograd": "_dist_autograd_init",
         }
+        if not _c_has("_c10d_init"):
+            del self.answers["torch.distributed", "is_initialized"]  # which is not there
+        # What pybind11 gives a module that is made when torch._C has been imported, from version 3 on.
+        own = {key: value for key, value in vars(torch_c._autograd).items() if key == "__file__"}
         for name, function in made.items():
             if hasattr(torch_c, function):
+                names_of(sys.modules[name]).update(own)
                 setattr(torch_c, name.rpartition(".")[2], sys.modules[name])
             else:
                 del sys.modules[name]
@@ -329,6 +342,13 @@ class _Torch(finder.Package):
         autograd = sys.modules["torch.distributed.autograd"]
         known[id(autograd.get_gradients)] = "aten::get_gradients"
         known[id(autograd.backward)] = "aten::dist_backward"
+
+    def _complete_types_of_operators(self):
+        """The table of the types that a custom operator may have, if it is there."""
+        module = sys.modules.get("torch._library.infer_schema")
+        types_of_parameters = module and names_of(module).get("SUPPORTED_PARAM_TYPES")
+        if types_of_parameters:
+            types_of_parameters.update(module.get_supported_param_types())
 
     def _register_process_group(self):
         register = getattr(sys.modules[_C10D], _REGISTER_PROCESS_GROUP, None)

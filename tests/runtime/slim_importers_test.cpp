@@ -173,6 +173,7 @@ def radius(shape):
     return None
 )"},
     {"transformers/tabled.py", R"(
+import functools
 from .integrations.layers import Cache, added, doubled, halved, negated, scaled
 
 class Table:
@@ -191,13 +192,17 @@ def negating():
     return lambda x: function(x)
 
 table, steps, layer, negate = Table(), [halved], Layer(), negating()
+caches = (Cache, int)
+doubled_again = functools.partial(doubled, factor=3)
 
 def of_default(x, function=doubled):
     return x if isinstance(x, Cache) else function(x)
 
 def model(x):
+    if isinstance(x, caches):
+        return x
     x = of_default(layer.scaled(table["doubled"](x)))
-    return negate(layer.added(steps[0](x)))
+    return negate(layer.added(steps[0](doubled_again(x))))
 )"},
     {"transformers/modeling.py", R"(
 import torch
@@ -404,6 +409,20 @@ def look_up(x):
   EXPECT_EQ(text(slim, imports_ + numbers + lookUp, "look_up(1)"), "2");
 }
 
+// The program imports it from a module that has it from a lazy one.
+TEST_F(SlimImporters, HandRealClassesOnToPrograms) {
+  const std::string imports = "from transformers.matching import Circle\n";
+  const std::string match = R"(
+def radius(shape):
+    match shape:
+        case Circle(r): return r
+import inspect
+)";
+  expectEqual(imports + match,
+              "(radius(1), radius(Circle(2)), str(inspect.signature(Circle)), "
+              "type('Round', (Circle,), {}).__mro__[1] is Circle, type(Circle(3)) is Circle)");
+}
+
 TEST_F(SlimImporters, MatchClasses) {
   expectEqual("from transformers import matching as m\n",
               "(m.radius(3), m.radius(m.Circle(4)), m.radius([m.Point()]), m.radius(m.Point()))");
@@ -439,7 +458,8 @@ x = torch.arange(3.0)
       statements + "torch.compile(tabled.model, backend='eager')(x)\n",
       "[type(f).__name__ for f in (tabled.Table.functions['doubled'], tabled.steps[0], "
       "vars(tabled.Layer)['scaled'], tabled.layer.added, tabled.of_default.__defaults__[0], "
-      "tabled.negate.__closure__[0].cell_contents)]");
+      "tabled.negate.__closure__[0].cell_contents, tabled.caches[0], "
+      "tabled.doubled_again.func)]");
 }
 
 TEST_F(SlimImporters, HaveMethodsOfLazyModules) {

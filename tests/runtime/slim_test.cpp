@@ -137,6 +137,22 @@ INSTANTIATE_TEST_SUITE_P(
             "f(torch.ones(2))"},
         Use{"MetaTensor", "x = torch.empty(2, 3, device='meta')",
             "(torch.nn.functional.conv1d(x[None], torch.empty(4, 2, 1, device='meta')).shape)"},
+        Use{"CompilersSettings",
+            "torch._dynamo.config.cache_size_limit = 64\nfrom torch import vmap\n"
+            "d = torch.compiler.disable(lambda x: x + 1)\n"
+            "f = torch.compile(lambda x: vmap(torch.sin)(d(x)), backend='eager')",
+            "(f(torch.ones(2)), torch.compile(vmap(torch.cos), backend='eager')(torch.ones(1)))"},
+        Use{"NamesOfModulesThatHaveThem",
+            "from torch import vmap as original\nfrom torch.nn import DataParallel\n"
+            "torch.vmap = lambda f: original(f)",
+            "(original.__name__, type(DataParallel), torch.vmap(torch.sin)(torch.ones(1)), "
+            "type(DataParallel(torch.nn.ReLU())) is DataParallel)"},
+        Use{"AllNames", "from torch.nn import *",
+            "(type(DataParallel(ReLU())) is DataParallel, DataParallel is torch.nn.DataParallel)"},
+        Use{"EnvironmentOfTheStart",
+            "import os\nos.environ['PYTORCH_JIT'] = '0'\nimport torch.jit._state as state\n"
+            "enabled = state._enabled.enabled\ndel os.environ['PYTORCH_JIT']",
+            "enabled"},
         Use{"OperatorsByName", "", "torch.ops.prims.sin(torch.ones(1))"},
         Use{"HigherOrderOperators", "", "torch.ops.higher_order.cond"},
         Use{"SizesInTrees", "import torch.utils._pytree as t",
@@ -246,6 +262,31 @@ done.append(_multipy_lazy_modules.is_done("graphs"))
 )",
                  "(shapes, done)"),
             "([(5, 4), (4, 2), (4, 2), (4, 2), (4, 2)], [False, True])");
+}
+
+TEST(SlimTorch, TypesOfOperatorsAreKnownWithoutTorchDistributed) {
+  const Interpreter slim = interpreter(true);
+  const std::string import = kModules + "from torch._library import infer_schema\n";
+  EXPECT_EQ(text(slim, import,
+                 "(torch.Tensor in infer_schema.SUPPORTED_PARAM_TYPES, "
+                 "torch.distributed.is_initialized(), "
+                 "type(sys.modules['torch.distributed']).__name__)"),
+            "(True, False, 'LazyModule')");
+  // Operators may have its own types as well.
+  const std::string distributed =
+      import + "import torch.distributed.distributed_c10d as c10d\nc10d.GroupMember\n";
+  const std::string types = "[str(each) for each in infer_schema.SUPPORTED_PARAM_TYPES]";
+  EXPECT_EQ(text(slim, distributed, types), text(interpreter(false), distributed, types));
+}
+
+TEST(SlimTorch, ProgramsReplaceFunctionsOfModulesThatWait) {
+  EXPECT_EQ(text(interpreter(true), kModules + R"(
+torch.distributed.get_rank = lambda group=None: 3
+torch.fx.Node = 4
+from torch.fx import Node
+)",
+                 "(torch.distributed.get_rank(), torch.fx.Node, Node, torch.fx.Graph.__name__)"),
+            "(3, 4, 4, 'Graph')");
 }
 
 TEST(SlimTorch, ThreadsMayUseItFirstAtOnce) {
