@@ -5,8 +5,9 @@ subclassed, subscripted and asked for attributes as what it stands for, which ex
 isinstance() with it is false until then, and that without executing anything: no instance can have been made.
 When the module has been executed, the real objects take the places of the LazyNames in the modules that
 imported them. Modules that may have no LazyNames, such as the program's, import the real objects, also from
-modules that have LazyNames. In other places they stay (a table of functions, a default argument), which makes no difference
-to Python code. For C code that looks at the types of objects there are in_all_places() and settle_class().
+modules that have LazyNames. In other places they stay (a table of functions, a default argument), which
+makes no difference to Python code. For C code that looks at the types of objects there are in_all_places()
+and settle_class().
 
 Exceptions have no LazyNames once the package has been started: modules give out the classes when they are
 asked for them (_OnDemand).

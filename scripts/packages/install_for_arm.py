@@ -28,14 +28,15 @@ ARM = {
     "python_version": "3.11",
     "sys_platform": "linux",
 }
-PLATFORMS = [f"--platform=manylinux_2_{minor}_aarch64" for minor in range(17, 40)] + ["--platform=manylinux2014_aarch64"]
+TAGS = ["manylinux2014", *(f"manylinux_2_{minor}" for minor in range(17, 40))]
 
 
 def install(folder, requirements):
     command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--only-binary=:all:"]
-    command += ["--python-version=3.11", *PLATFORMS]
+    command += ["--python-version=3.11", *(f"--platform={tag}_aarch64" for tag in TAGS)]
+    command += [f"{each.name}{each.specifier}" for each in requirements]
     with tempfile.TemporaryDirectory(dir=pathlib.Path(folder).parent) as new:  # pip leaves a folder out that is there
-        subprocess.run([*command, "--target", new, *(f"{each.name}{each.specifier}" for each in requirements)], check=True)
+        subprocess.run([*command, "--target", new], check=True)
         shutil.copytree(new, folder, copy_function=shutil.move, symlinks=True, dirs_exist_ok=True)
 
 
