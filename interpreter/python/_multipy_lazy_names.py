@@ -6,8 +6,8 @@ isinstance() with it is false until then, and that without executing anything: n
 When the module has been executed, the real objects take the places of the LazyNames in the modules that
 imported them. Modules that may have no LazyNames, such as the program's, import the real objects, also from
 modules that have LazyNames. In other places they stay (a table of functions, a default argument), which
-makes no difference to Python code. For C code that looks at the types of objects there are in_all_places()
-and settle_class().
+makes no difference to Python code. For C code that looks at the types of objects there are in_all_places(),
+settle_class() and settle_attributes().
 
 Exceptions have no LazyNames once the package has been started: modules give out the classes when they are
 asked for them (_OnDemand).
@@ -209,6 +209,20 @@ def settle_class(cls):
         for name, value in [*type.__getattribute__(base, "__dict__").items()]:
             if type(value) is LazyName:
                 type.__setattr__(base, name, real(value))
+
+
+def settle_attributes(owner):
+    """Gives an object what the LazyNames among its attributes stand for. A module or class keeps its own."""
+    if issubclass(type(owner), (type, types.ModuleType)):
+        return
+    try:
+        attributes = _slot(owner, "__dict__")
+    except AttributeError:
+        return
+    if isinstance(attributes, dict):
+        for name, value in [*attributes.items()]:
+            if type(value) is LazyName:
+                dict.__setitem__(attributes, name, real(value))
 
 
 def _found(lazy):

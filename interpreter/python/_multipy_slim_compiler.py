@@ -82,7 +82,7 @@ def trace_real_objects():
 
 
 def _of_real_object(make, position):
-    """make() with the real object in that place of its arguments, and real ones in its class."""
+    """make() with the real object in that place of its arguments, and real ones in its attributes and class."""
 
     @functools.wraps(make)
     def made(*arguments, **keywords):
@@ -91,6 +91,7 @@ def _of_real_object(make, position):
             if type(found) is lazy_names.LazyName:
                 found = lazy_names.in_all_places(found)
                 arguments = (*arguments[:position], found, *arguments[position + 1 :])
+            lazy_names.settle_attributes(found)  # torch 2.6 traces a function without asking again
             _settle(found if issubclass(type(found), type) else type(found))
         return make(*arguments, **keywords)
 
