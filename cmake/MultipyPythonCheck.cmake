@@ -16,8 +16,10 @@ set(MULTIPY_WRAPPED_PYTHON_FUNCTIONS
   _PyGC_Fini)                                                        # torch/last_collection.cpp
 # What makes code objects (cpython/code_objects.c): multipy_python_makes_code(<out>).
 # Wrapped where they are: CPython 3.13 warns by the one; by the other, CPython from 3.12 on does what a
-# thread is asked for between two instructions (cpython/interrupts.cpp).
-set(MULTIPY_WRAPPED_PYTHON_FUNCTIONS_OF_SOME _PyErr_WarnExplicitObjectWithContext _Py_HandlePending)
+# thread is asked for between two instructions (cpython/interrupts.cpp). CPython before 3.14 changes
+# allocators by the last one (cpython/python_heap.cpp).
+set(MULTIPY_WRAPPED_PYTHON_FUNCTIONS_OF_SOME
+  _PyErr_WarnExplicitObjectWithContext _Py_HandlePending _PyMem_SetDefaultAllocator)
 # Wrapped, by the names that RenameCApi.cmake gives them. (CPython before 3.12 does not have the last one.)
 set(MULTIPY_WRAPPED_RENAMED_FUNCTIONS                                # cpython/interrupts.cpp
   multipyPythonsCheckSignals multipyPythonsMakePendingCalls multipyPythonsMakePendingCallsOf)

@@ -37,6 +37,7 @@ void rawFree(void*, void* block) {
   else if (!host()->releaseText(static_cast<const char*>(block)))
     std::free(block);
 }
+PyMemAllocatorEx rawAllocator() { return {nullptr, rawMalloc, rawCalloc, rawRealloc, rawFree}; }
 void* arenaAlloc(void*, std::size_t size) { return heap().allocateArena(size); }
 void arenaFree(void*, void* arena, std::size_t size) { heap().freeArena(arena, size); }
 
@@ -46,7 +47,7 @@ void adoptPythonHeap(void* begin, std::size_t size) {
   rangeBegin = reinterpret_cast<uintptr_t>(begin);
   rangeSize = size;
   heap().adopt(begin, size);
-  PyMemAllocatorEx raw{nullptr, rawMalloc, rawCalloc, rawRealloc, rawFree};
+  PyMemAllocatorEx raw = rawAllocator();
   PyMem_SetAllocator(PYMEM_DOMAIN_RAW, &raw);
   PyObjectArenaAllocator arenas{nullptr, arenaAlloc, arenaFree};
   PyObject_SetArenaAllocator(&arenas);
@@ -69,3 +70,30 @@ void unlockPythonHeapAfterFork(bool inChild) MULTIPY_NO_THREAD_SAFETY_ANALYSIS {
 }
 
 }  // namespace multipy
+
+#if PY_VERSION_HEX < 0x030E0000
+
+// CPython's own puts malloc() and free() in the place of the raw domain's functions, while it makes
+// or frees some things of its own, at the end of an interpreter too. Then a thread that is ending
+// frees its state, without the GIL: a block of ours, which free() does not know. So the default is
+// what is ours.
+
+extern "C" {
+
+int __real__PzMem_SetDefaultAllocator(PyMemAllocatorDomain, PyMemAllocatorEx*);
+
+int __wrap__PzMem_SetDefaultAllocator(PyMemAllocatorDomain domain, PyMemAllocatorEx* old) {
+  using namespace multipy;
+  if (domain != PYMEM_DOMAIN_RAW || rangeSize == 0)
+    return __real__PzMem_SetDefaultAllocator(domain, old);
+  PyMemAllocatorEx now;
+  PyMem_GetAllocator(domain, &now);
+  if (old) *old = now;
+  PyMemAllocatorEx raw = rawAllocator();
+  if (now.free != raw.free) PyMem_SetAllocator(domain, &raw);
+  return 0;
+}
+
+}  // extern "C"
+
+#endif

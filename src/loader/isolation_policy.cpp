@@ -22,6 +22,8 @@ struct SharedName {
 constexpr const char* kRuntime = "is part of the C and C++ runtime, which a process has once";
 constexpr const char* kTorch = "is torch's C++ core: one copy of weights, allocator and threads";
 constexpr const char* kCuda = "belongs to CUDA: one context and one copy of the kernels";
+constexpr const char* kTrampolines =
+    "keeps a descriptor of its own file open, which it does not close when it is unloaded";
 constexpr const char* kOpenMp =
     "is an OpenMP runtime: copies run out of static TLS and of pthread keys";
 
@@ -40,6 +42,7 @@ constexpr std::array kSharedNames = {
     SharedName{"libgcc_s*.so*", kRuntime},
     SharedName{"libstdc++*.so*", kRuntime},
     SharedName{"libatomic*.so*", kRuntime},
+    SharedName{"libffi.so*", kTrampolines},
     SharedName{"libgomp*.so*", kOpenMp},
     SharedName{"libomp.so*", kOpenMp},
     SharedName{"libomp-*.so*", kOpenMp},

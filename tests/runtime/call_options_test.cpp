@@ -33,13 +33,14 @@ def spin(seconds):
     global inside
     inside += 1
     try:
-        end = time.monotonic() + seconds
-        while True:  # (`while condition` jumps back outside of `try` in CPython 3.12 and 3.13.)
-            if time.monotonic() >= end:
-                break
+        until(time.monotonic() + seconds)
     finally:
         inside -= 1
     return seconds
+
+def until(end):  # (A loop in `try` jumps back outside of it in CPython 3.12 and later.)
+    while time.monotonic() < end:
+        pass
 
 def sleep(seconds):
     time.sleep(seconds)

@@ -1,10 +1,13 @@
 // What stays of an interpreter that has ended, where C variables still refer to its objects.
 // (How much memory stays over many of them: tests/reliability/recycle.cpp.)
 #include <ATen/Functions.h>
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <chrono>
+#include <cstddef>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
@@ -175,6 +178,40 @@ def begin():
   }
   std::this_thread::sleep_for(std::chrono::milliseconds(1000));
   EXPECT_EQ(InterpreterManager(1).acquireOne().fromIValue(1).toIValue().toInt(), 1);
+}
+
+// A thread that ends gives back its state without the GIL, while the interpreter may be about to
+// end.
+TEST(Recycling, MemoryMayBeFreedWithoutTheGilAsAnInterpreterEnds) {
+  constexpr std::size_t kLarge = 4000;  // free() ends the process if it is not malloc()'s
+  for (int i = 0; i < 100; ++i) {
+    auto manager = std::make_unique<InterpreterManager>(1);
+    manager->registerModuleSource("addresses", R"(
+import ctypes
+def address(name): return ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value
+)");
+    void* (*allocate)(std::size_t) = nullptr;
+    void (*release)(void*) = nullptr;
+    {
+      auto session = manager->acquireOne();
+      const auto address = [&](const char* name) {
+        return session.global("addresses", "address")({name}).toIValue().toInt();
+      };
+      allocate = reinterpret_cast<decltype(allocate)>(address("PyMem_RawMalloc"));
+      release = reinterpret_cast<decltype(release)>(address("PyMem_RawFree"));
+    }
+    Dl_info library{};
+    ASSERT_NE(::dladdr(reinterpret_cast<void*>(allocate), &library), 0);
+    void* const stays = ::dlopen(library.dli_fname, RTLD_NOW | RTLD_NOLOAD);
+    ASSERT_NE(stays, nullptr) << library.dli_fname;
+    {
+      std::jthread thread([&](std::stop_token stop) {
+        while (!stop.stop_requested()) release(allocate(kLarge));
+      });
+      manager.reset();
+    }
+    ::dlclose(stays);
+  }
 }
 
 }  // namespace
