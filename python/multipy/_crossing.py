@@ -25,16 +25,17 @@ class Pickle:
     """An object on its way: the pickle, and what lies beside it.
 
     copy_below: buffers of fewer bytes are copied, and tensors with storages of fewer. read_only: whether the
-    other buffers are, on the other side. sharing: a _sharing.Sharing.
+    other buffers are, on the other side. sharing: a _sharing.Sharing, which lives as long as the pickle.
     """
 
-    __slots__ = ("data", "buffers", "tensors", "_copy_below", "_read_only")
+    __slots__ = ("data", "buffers", "tensors", "_copy_below", "_read_only", "_sharing")
 
     def __init__(self, value, by_value=None, copy_below=0, read_only=False, sharing=None):
         if sharing:
             sharing.begin()
         self.buffers, self.tensors = [], []
         self._copy_below, self._read_only = copy_below, read_only
+        self._sharing = sharing
         stream = io.BytesIO()
         kind = by_value or pickle.Pickler
         table = getattr(kind, "dispatch_table", None)
@@ -142,19 +143,33 @@ def pickle_of(value, function=None, **how):
     """A Pickle, by cloudpickle of what plain pickle cannot take and of what is of __main__; `function`, of the
     value, may be. `how` is Pickle's."""
     if getattr(function, "__module__", None) == "__main__":
-        return Pickle(value, cloudpickler(), **how)
+        return _pickle_of_main(value, **how)
     try:
         plain = Pickle(value, **how)
     except Exception as error:
-        if (by_value := cloudpickler()) is None:
+        if cloudpickler() is None:
             raise
         try:
-            return Pickle(value, by_value, **how)
+            return _pickle_of_main(value, **how)
         except Exception:
             raise error from None  # which says what it is that cannot be pickled
-    if b"__main__" in plain.data and (by_value := cloudpickler()):
-        return Pickle(value, by_value, **how)
+    if b"__main__" in plain.data and cloudpickler():
+        return _pickle_of_main(value, **how)
     return plain
+
+
+def _pickle_of_main(value, **how):
+    """Of what is of __main__, without the values of variables that its functions assign where those cannot be
+    pickled: a lock, say, that its initializer has been given."""
+    try:
+        return Pickle(value, cloudpickler(), **how)
+    except Exception as error:
+        if not (other := cloudpickler(with_assigned=False)):
+            raise
+        try:
+            return Pickle(value, other, **how)
+        except Exception:
+            raise error from None
 
 
 def array_of(memory, kind, shape):
@@ -257,14 +272,15 @@ def with_cause(error, text):
 
 
 @functools.cache  # a look for what is not there takes longer than a task
-def cloudpickler():
-    """What pickles by value what is defined in __main__, and lambdas; None where it is not installed."""
+def cloudpickler(with_assigned=True):
+    """What pickles by value what is defined in __main__, and lambdas; None where it is not installed. Without
+    the values of variables of __main__ that functions assign, unless with_assigned."""
     for module in "cloudpickle", "joblib.externals.cloudpickle":
         try:
             kind = importlib.import_module(module).CloudPickler
         except ImportError:
             continue
-        return _with_kept_variables(kind) if hasattr(kind, "_dynamic_function_reduce") else kind
+        return _with_kept_variables(kind, with_assigned) if hasattr(kind, "_dynamic_function_reduce") else kind
     return None
 
 
@@ -279,7 +295,7 @@ _variables = {}  # of the program's __main__
 _kept = set()  # names of those that functions assign
 
 
-def _with_kept_variables(kind):
+def _with_kept_variables(kind, with_assigned):
     class Pickler(kind):
         def _dynamic_function_reduce(self, function):
             make, arguments, state, *more = super()._dynamic_function_reduce(function)
@@ -287,6 +303,9 @@ def _with_kept_variables(kind):
             if function.__globals__ is main and (assigned := _assigned_in(main)):
                 code, variables, *others = arguments
                 dictionary, slots = state
+                if not with_assigned:
+                    rest = {name: each for name, each in slots["__globals__"].items() if name not in assigned}
+                    slots = {**slots, "__globals__": rest}
                 arguments = code, _Made(_variables_of_main, variables), *others
                 state = dictionary, {**slots, "__globals__": _Made(_not_assigned, slots["__globals__"], assigned)}
             return make, arguments, state, *more
@@ -331,7 +350,7 @@ def _assigned_in(names):
     for function in _functions_in(names):
         if function.__globals__ is names:
             found |= _assigned_by(function.__code__)
-    return frozenset(found & names.keys())
+    return frozenset(found)
 
 
 def _functions_in(names):

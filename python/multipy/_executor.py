@@ -3,6 +3,7 @@
 import concurrent.futures
 import itertools
 import os
+import sys
 import threading
 import time
 
@@ -16,6 +17,7 @@ from multipy._workers import (
     host_module,
     refuse_in_worker,
     require_host,
+    sharing,
     slim,
 )
 
@@ -171,12 +173,19 @@ class InterpreterPoolExecutor(concurrent.futures.ThreadPoolExecutor):
         self._copies = copy
         if copy:
             self._crossing = crossing.COPY_ALL
-        first = None if initializer is None else pickled(initializer, tuple(initargs), {}, **self._crossing)
+        first = None if initializer is None else self._inherited(initializer, tuple(initargs))
         self._places = _Places(first, max_tasks_per_child, how, self._variables)
         self._pid = os.getpid()
         # Without an initializer an interpreter starts when its thread has a task, which is under way then.
         start = None if first is None else self._places.start
         super().__init__(max_workers, thread_name_prefix or "multipy", start)
+
+    def _inherited(self, initializer, arguments):
+        """The call of it, which may have what processes inherit: multiprocessing's locks, values and queues."""
+        if "multiprocessing.reduction" not in sys.modules:  # so there are none
+            return pickled(initializer, arguments, {}, **self._crossing)
+        with sharing.Sharing() as shared:
+            return pickled(initializer, arguments, {}, sharing=shared, **self._crossing)
 
     def submit(self, fn, /, *args, deadline=None, **kwargs):
         """As ever. After `deadline` seconds, waiting included, the task ends with a TimeoutError."""

@@ -1,4 +1,5 @@
-"""multiprocessing's locks, values and queues in a dataset, under the name _multipy_sharing.
+"""multiprocessing's locks, values and queues in a dataset or an initializer's arguments, under the name
+_multipy_sharing.
 
 Processes inherit them, or open them again. Both sides are one process here, so a semaphore is the same at its
 address, whatever start method it was made for; memory is mapped again, and what has a file descriptor gets one of its own.
@@ -14,7 +15,8 @@ if IN_WORKER:
 
 class Sharing:
     """Within it, what this thread pickles (with `reducers`) may have multiprocessing's objects. To be kept
-    until the worker has ended, and to be closed when the pickle has been loaded, or will not be."""
+    until the worker has ended, and to be closed, at its own end at the latest, when the pickle has been loaded
+    for the last time, or will not be."""
 
     def __init__(self):
         self._semaphores, self._descriptors = [], []
@@ -31,6 +33,9 @@ class Sharing:
         context.set_spawning_popen(None)
         if kind:
             self.close()
+
+    def __del__(self):
+        self.close()
 
     def begin(self):
         """Another pickle is made, also in place of the one before."""

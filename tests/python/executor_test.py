@@ -662,6 +662,64 @@ class Processes(unittest.TestCase):
         self.run_script(program)
         self.run_script(program, "plain")
 
+    def test_an_initializer_gets_what_processes_inherit(self):
+        program = """
+            import multipy, multiprocessing, sys
+            if "plain" in sys.argv:
+                sys.modules.update({"cloudpickle": None, "joblib": None})
+
+            def begin(*inherited):
+                global lock, value, queue, event
+                lock, value, queue, event = inherited
+
+            def add(n):
+                for _ in range(n):
+                    with lock:
+                        value.value += 1
+                if event.is_set():
+                    queue.put(n)
+
+            if __name__ == "__main__":
+                for method in "fork", "spawn":
+                    context = multiprocessing.get_context(method)
+                    lock, value = context.Lock(), context.Value("i", 0, lock=False)
+                    queue, event = context.Queue(), context.Event()
+                    inherited = lock, value, queue, event
+                    with multipy.InterpreterPoolExecutor(2, initializer=begin, initargs=inherited, max_tasks_per_child=2) as pool:
+                        list(pool.map(add, [1000] * 6))
+                        event.set()
+                        pool.submit(add, 5).result()
+                        assert queue.get(timeout=60) == 5
+                    assert value.value == 6005, value.value
+                    try:
+                        with multipy.InterpreterPoolExecutor(1) as pool: pool.submit(add, lock).result()
+                    except RuntimeError as error:
+                        assert "inheritance" in str(error), error
+        """
+        self.run_script(program)
+        self.run_script(program, "plain")
+
+    def test_an_initializer_assigns_what_the_main_module_does_not_have(self):
+        program = """
+            import sys
+            if "plain" in sys.argv:
+                sys.modules.update({"cloudpickle": None, "joblib": None})
+            import multipy
+
+            def begin(value):
+                global model
+                model = value
+
+            def predict(x):
+                return model + x
+
+            if __name__ == "__main__":
+                with multipy.InterpreterPoolExecutor(1, initializer=begin, initargs=(5,)) as pool:
+                    assert list(pool.map(predict, range(3))) == [5, 6, 7]
+        """
+        self.run_script(program)
+        self.run_script(program, "plain")
+
     def test_what_the_main_module_defines_anew_counts(self):
         self.run_script(
             """
