@@ -310,7 +310,26 @@ def _with_kept_variables(kind, with_assigned):
                 state = dictionary, {**slots, "__globals__": _Made(_not_assigned, slots["__globals__"], assigned)}
             return make, arguments, state, *more
 
+        def reducer_override(self, value):
+            reduced = super().reducer_override(value)
+            if isinstance(value, type) and not issubclass(value, tuple) and type(reduced) is tuple:
+                slots = vars(value).get("__slots__")
+                if isinstance(slots, _KINDS_OF_SLOTS):
+                    return _class_with_slots(slots, *reduced)
+            return reduced
+
     return Pickler
+
+
+_KINDS_OF_SLOTS = (str, tuple, list, dict, set, frozenset)
+
+
+def _class_with_slots(slots, make, arguments, *more):
+    """cloudpickle (3.1) makes a class without its slots first: with a __dict__, in which its objects have all."""
+    match arguments:
+        case metaclass, name, bases, dict() as names, identity, extra:
+            arguments = metaclass, name, bases, {**names, "__slots__": slots}, identity, extra
+    return make, arguments, *more
 
 
 class _Made:

@@ -720,6 +720,43 @@ class Processes(unittest.TestCase):
         self.run_script(program)
         self.run_script(program, "plain")
 
+    def test_classes_of_the_main_module_keep_their_slots(self):
+        self.run_script(
+            """
+            import dataclasses, typing
+            import multipy
+
+            class Plain:
+                __slots__ = "a", "__hidden"
+                def __init__(self): self.a, self.__hidden = 1, [2]
+                def state(self): return self.a, self.__hidden
+            class Derived(Plain):
+                __slots__ = "b"
+                def __init__(self): super().__init__(); self.b = 3
+                def state(self): return *super().state(), self.b
+            @dataclasses.dataclass(frozen=True, slots=True)
+            class Data:
+                x: int = 1
+                def state(self): return self.x
+            class Open(Plain):
+                def state(self): return self.__dict__
+            class Named(typing.NamedTuple):
+                x: int = 1
+                def state(self): return self.x
+
+            def same(value):
+                return value, value.state(), hasattr(value, "__dict__")
+
+            if __name__ == "__main__":
+                with multipy.InterpreterPoolExecutor(1) as pool:
+                    for kind in Plain, Derived, Data, Open, Named:
+                        value, state, has_dict = pool.submit(same, kind()).result()
+                        assert type(value) is kind
+                        assert value.state() == state == kind().state(), kind
+                        assert has_dict is hasattr(kind(), "__dict__"), kind
+            """
+        )
+
     def test_what_the_main_module_defines_anew_counts(self):
         self.run_script(
             """
