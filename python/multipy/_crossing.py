@@ -52,6 +52,8 @@ class Pickle:
         if sharing:
             table.update(sharing.reducers())
         if by_value:  # which has a table of its class, and looks at it when it is initialised
+            if reduce_code := table.get(types.CodeType):
+                table[types.CodeType] = functools.partial(_code_in_its_file, reduce_code)
             pickler = kind.__new__(kind)
             pickler.__dict__["dispatch_table"] = table
             pickler.__init__(stream, 5, buffer_callback=self._keep)
@@ -88,6 +90,12 @@ class Pickle:
 
 
 COPY_ALL = {"copy_below": float("inf")}
+
+
+def _code_in_its_file(reduce_code, code):
+    """cloudpickle (3.1) says "<dynamic-code>" of all code: without lines in tracebacks, nor for inspect."""
+    make, arguments, *more = reduce_code(code)
+    return make, tuple([code.co_filename if each == "<dynamic-code>" else each for each in arguments]), *more
 
 
 def _reduce_storage(storage):

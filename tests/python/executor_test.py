@@ -757,6 +757,22 @@ class Processes(unittest.TestCase):
             """
         )
 
+    def test_code_of_the_main_module_has_its_file(self):
+        self.run_script(
+            """
+            import inspect
+            import multipy
+
+            def fail():
+                return 1 // 0  # here
+
+            if __name__ == "__main__":
+                with multipy.InterpreterPoolExecutor(1) as pool:
+                    assert "# here" in pool.submit(lambda: inspect.getsource(fail)).result()
+                    assert "# here" in str(pool.submit(fail).exception().__cause__)
+            """
+        )
+
     def test_what_the_main_module_defines_anew_counts(self):
         self.run_script(
             """
