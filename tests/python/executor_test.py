@@ -695,6 +695,8 @@ class Processes(unittest.TestCase):
                         with multipy.InterpreterPoolExecutor(1) as pool: pool.submit(add, lock).result()
                     except RuntimeError as error:
                         assert "inheritance" in str(error), error
+                    else:
+                        raise AssertionError("a lock has crossed as an argument")
         """
         self.run_script(program)
         self.run_script(program, "plain")
