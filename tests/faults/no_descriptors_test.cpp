@@ -108,6 +108,13 @@ TEST(NoDescriptors, Starts) {
   EXPECT_TRUE(run.exitedWith(0));
 }
 
+// libffi (3.8) opens its own file when it is loaded, and keeps it open; it is the process's, and is
+// loaded once.
+void loadLibffi() {
+  InterpreterManager manager(1);
+  manager.acquireOne().global("ctypes", "sizeof");
+}
+
 // What a package has imported of itself stays when its own import fails, and is no attribute of the
 // next one, which asyncio of CPython 3.13 counts on.
 constexpr const char* kImports = R"(
@@ -124,7 +131,7 @@ def import_anew(name):
 TEST(NoDescriptors, Imports) {
   const auto run = runInChild([] {
     InterpreterManager other(1);
-    InterpreterManager(1);
+    loadLibffi();
     const std::size_t before = openDescriptors();
     {
       InterpreterManager manager(1);
@@ -169,7 +176,7 @@ def read():
 TEST(NoDescriptors, ReadsAPackage) {
   const auto run = runInChild([] {
     InterpreterManager other(1);
-    InterpreterManager(1);
+    loadLibffi();
     const std::size_t before = openDescriptors();
     {
       InterpreterManager manager(1);
