@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <new>
 
 #include "base/interpreter_id.h"
@@ -60,8 +61,8 @@ PyStatus preinitialize() {
 
 // A Python like the environment's own, less what would reach beyond this interpreter:
 // no signal handlers, no buffering of C's stdout, no program's arguments.
-void configure(PyConfig& config, bool isolated) {
-  if (isolated)
+void configure(PyConfig& config, const PythonFlags& flags) {
+  if (flags.isolated)
     PyConfig_InitIsolatedConfig(&config);
   else
     PyConfig_InitPythonConfig(&config);
@@ -70,6 +71,29 @@ void configure(PyConfig& config, bool isolated) {
   config.configure_c_stdio = 0;
   config.parse_argv = 0;
   config.site_import = 1;
+  // (What is not given is left to environment variables.)
+  config.optimization_level = flags.optimize;
+  config.bytes_warning = flags.bytesWarning;
+  config.verbose = flags.verbose;
+  if (flags.noBytecode) config.write_bytecode = 0;
+  if (flags.noEnvironment) config.use_environment = 0;
+  if (flags.noUserSite) config.user_site_directory = 0;
+#if PY_VERSION_HEX >= 0x030b0000
+  if (flags.safePath) config.safe_path = 1;
+#endif
+  if (std::ranges::find(flags.implementation, "dev") != flags.implementation.end())
+    config.dev_mode = 1;
+}
+
+PyStatus append(PyWideStringList& list, const std::vector<std::string>& texts) {
+  for (const std::string& text : texts) {
+    wchar_t* const decoded = Py_DecodeLocale(text.c_str(), nullptr);
+    if (!decoded) return PyStatus_NoMemory();
+    const PyStatus status = PyWideStringList_Append(&list, decoded);
+    PyMem_RawFree(decoded);
+    if (PyStatus_Exception(status)) return status;
+  }
+  return PyStatus_Ok();
 }
 
 PyStatus setArguments(PyConfig& config, const std::vector<std::string>& arguments) {
@@ -88,12 +112,14 @@ PyStatus start(const InterpreterConfig& given) {
   if (PyStatus_Exception(status)) return status;
 
   PyConfig config;
-  configure(config, given.isolated);
+  configure(config, given.flags);
   const char* executable = given.executable.c_str();
   status = PyConfig_SetBytesString(&config, &config.program_name, executable);
   if (!PyStatus_Exception(status))
     status = PyConfig_SetBytesString(&config, &config.executable, executable);
   if (!PyStatus_Exception(status)) status = setArguments(config, given.arguments);
+  if (!PyStatus_Exception(status)) status = append(config.warnoptions, given.flags.warnings);
+  if (!PyStatus_Exception(status)) status = append(config.xoptions, given.flags.implementation);
   if (!PyStatus_Exception(status)) status = Py_InitializeFromConfig(&config);
   PyConfig_Clear(&config);
   return status;

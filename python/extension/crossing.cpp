@@ -118,6 +118,12 @@ bool variablesOf(PyObject* list, InterpreterOptions& options) {
   return true;
 }
 
+bool pythonOptionsOf(PyObject* list, InterpreterOptions& options) {
+  if (!stringsOf(list, options.pythonOptions)) return false;
+  options.isolated = std::erase(options.pythonOptions, "-I") != 0;
+  return true;
+}
+
 bool slimOf(PyObject* tuple, InterpreterOptions& options) {
   int slim = 0;
   PyObject *importers = nullptr, *modules = nullptr;

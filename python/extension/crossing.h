@@ -80,6 +80,9 @@ bool pairsOf(PyObject* list, Pairs& pairs);
 /// The environment variables that interpreters have, of pairs of name and value. False with a
 /// Python exception.
 bool variablesOf(PyObject* list, runtime::InterpreterOptions& options);
+/// The program's own options, as subprocess._args_from_interpreter_flags() gives them. False with a
+/// Python exception.
+bool pythonOptionsOf(PyObject* list, runtime::InterpreterOptions& options);
 /// Of slim_torch, slim_importers and slim_modules, in a tuple. False with a Python exception.
 bool slimOf(PyObject* tuple, runtime::InterpreterOptions& options);
 /// Registers the modules that interpreters have of the package, names and sources, and tells

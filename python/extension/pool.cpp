@@ -97,21 +97,23 @@ std::shared_ptr<State> stateOf(PyObject* self) {
 }
 
 // Pool(prefix, sources, arguments, interpreters, most_waiting, after_calls, after_seconds,
-// after_bytes, slim, variables)
+// after_bytes, slim, variables, python_options)
 PyObject* create(PyTypeObject* type, PyObject* arguments, PyObject*) {
   const char* prefix = nullptr;
-  PyObject *modules = nullptr, *words = nullptr, *slim = nullptr, *variables = nullptr;
+  PyObject *modules = nullptr, *words = nullptr, *slim = nullptr, *variables = nullptr,
+           *flags = nullptr;
   Py_ssize_t interpreters = 0, mostWaiting = -1;
   unsigned long long afterCalls = 0, afterBytes = 0;
   double afterSeconds = 0;
-  if (!PyArg_ParseTuple(arguments, "sOOnnKdKO!O", &prefix, &modules, &words, &interpreters,
+  if (!PyArg_ParseTuple(arguments, "sOOnnKdKO!OO", &prefix, &modules, &words, &interpreters,
                         &mostWaiting, &afterCalls, &afterSeconds, &afterBytes, &PyTuple_Type, &slim,
-                        &variables))
+                        &variables, &flags))
     return nullptr;
   InterpreterManagerOptions options;
   Pairs sources;
   if (!pairsOf(modules, sources) || !stringsOf(words, options.interpreters.arguments) ||
-      !slimOf(slim, options.interpreters) || !variablesOf(variables, options.interpreters))
+      !slimOf(slim, options.interpreters) || !variablesOf(variables, options.interpreters) ||
+      !pythonOptionsOf(flags, options.interpreters))
     return nullptr;
   if (mostWaiting >= 0) options.pool.mostWaiting = static_cast<std::size_t>(mostWaiting);
   ReplacementOptions& replacement = options.pool.replacement;

@@ -50,17 +50,18 @@ struct Worker {
   PyObject_HEAD std::shared_ptr<State> state;
 };
 
-// Worker(prefix, sources, arguments, slim, variables)
+// Worker(prefix, sources, arguments, slim, variables, python_options)
 PyObject* create(PyTypeObject* type, PyObject* arguments, PyObject*) {
   const char* prefix = nullptr;
-  PyObject *modules = nullptr, *words = nullptr, *slim = nullptr, *variables = nullptr;
-  if (!PyArg_ParseTuple(arguments, "sOOO!O", &prefix, &modules, &words, &PyTuple_Type, &slim,
-                        &variables))
+  PyObject *modules = nullptr, *words = nullptr, *slim = nullptr, *variables = nullptr,
+           *flags = nullptr;
+  if (!PyArg_ParseTuple(arguments, "sOOO!OO", &prefix, &modules, &words, &PyTuple_Type, &slim,
+                        &variables, &flags))
     return nullptr;
   Pairs sources;
   InterpreterOptions own;
   if (!pairsOf(modules, sources) || !stringsOf(words, own.arguments) || !slimOf(slim, own) ||
-      !variablesOf(variables, own))
+      !variablesOf(variables, own) || !pythonOptionsOf(flags, own))
     return nullptr;
   std::shared_ptr<State> state;
   if (!outside([&] {

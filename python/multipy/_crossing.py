@@ -95,7 +95,7 @@ COPY_ALL = {"copy_below": float("inf")}
 def _code_in_its_file(reduce_code, code):
     """cloudpickle (3.1) says "<dynamic-code>" of all code: without lines in tracebacks, nor for inspect."""
     make, arguments, *more = reduce_code(code)
-    return make, tuple([code.co_filename if each == "<dynamic-code>" else each for each in arguments]), *more
+    return make, tuple([code.co_filename if isinstance(each, str) and each == "<dynamic-code>" else each for each in arguments]), *more
 
 
 def _reduce_storage(storage):

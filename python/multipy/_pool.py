@@ -8,7 +8,18 @@ import sys
 import threading
 import weakref
 
-from multipy._workers import IN_FORKED_CHILD, arguments, crossing, host_module, refuse_in_worker, search_path, slim, sources, variables
+from multipy._workers import (
+    IN_FORKED_CHILD,
+    arguments,
+    crossing,
+    host_module,
+    python_options,
+    refuse_in_worker,
+    search_path,
+    slim,
+    sources,
+    variables,
+)
 
 
 _FOREVER = 1e9  # seconds; a clock's nanoseconds end somewhere
@@ -90,6 +101,7 @@ class Pool:
             _count("replace_after_bytes", replace_after_bytes),
             slim(slim_torch, slim_importers, slim_modules),
             variables(),
+            python_options(),
         )
         self._end = weakref.finalize(self, _close, self._pool, self._under_way, self._pid)
         try:

@@ -7,6 +7,7 @@ import importlib.util
 import os
 import pathlib
 import re
+import subprocess
 import sys
 
 _FOLDER = pathlib.Path(__file__).parent
@@ -58,6 +59,12 @@ def variables(more=()):
     task sets there is not the program's."""
     found = {**os.environ, **dict(more)}
     return [(name, value) for name, value in found.items() if name]  # "=x" stands in some environments
+
+
+def python_options():
+    """-O, -W, -X and so on: what a process that multiprocessing starts is given, less what is not an interpreter's own
+    (-d of the parser, and -S, as interpreters need site)."""
+    return [option for option in subprocess._args_from_interpreter_flags() if not re.fullmatch("-[dS]+", option)]
 
 
 def refuse_in_worker():
@@ -128,7 +135,7 @@ class Worker:
 
     def __init__(self, slim=(True, (), ()), more_variables=()):
         self._host = host_module()
-        self._worker = self._host.Worker(sys.prefix, sources(), arguments(), slim, variables(more_variables))
+        self._worker = self._host.Worker(sys.prefix, sources(), arguments(), slim, variables(more_variables), python_options())
         self.run(crossing.Pickle((inside.prepare, (search_path(), crossing.main_of_program()), {})))
 
     def run(self, pickle, seconds=None, stop=None):

@@ -28,13 +28,22 @@ class ReadAdapterInterface;
 
 namespace multipy {
 
+/// InterpreterOptions::pythonOptions. How often or whether an option was given.
+struct PythonFlags {
+  int optimize = 0, bytesWarning = 0, verbose = 0;                     // -O -b -v
+  bool noBytecode = false, noEnvironment = false, noUserSite = false;  // -B -E -s
+  bool safePath = false;                                               // -P
+  bool isolated = false;                              // InterpreterOptions::isolated
+  std::vector<std::string> warnings, implementation;  // -W -X
+};
+
 struct InterpreterConfig {
   std::string executable;  // the environment's python: sys.executable; decides prefix and stdlib
   std::vector<std::string> extraPaths;  // put behind sys.path's own (PathEnvironment)
   std::vector<std::string> arguments;   // sys.argv; empty: [""]
   /// "NAME=value" each: its own environment; without a value, the process's.
   std::optional<std::vector<std::string>> variables;
-  bool isolated = false;   // as python -I
+  PythonFlags flags;
   bool slimTorch = false;  // what serving does not use of torch is executed when used
   std::vector<std::string> slimImporters, slimModules;  // of InterpreterOptions
   bool ownOutput = false;     // sys.stdout and sys.stderr lead to HostServices::output

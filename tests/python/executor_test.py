@@ -447,9 +447,9 @@ class Limits(unittest.TestCase):
 class Processes(unittest.TestCase):
     """Programs of their own."""
 
-    def run_program(self, text, status=0):
+    def run_program(self, text, status=0, options=()):
         done = subprocess.run(
-            [sys.executable, "-B", "-c", textwrap.dedent(text)],
+            [sys.executable, "-B", *options, "-c", textwrap.dedent(text)],
             capture_output=True,
             text=True,
             timeout=300,
@@ -465,6 +465,21 @@ class Processes(unittest.TestCase):
             """
         )
         self.assertEqual(found, "[]")
+
+    def test_the_flags_of_the_program_are_its_interpreters(self):
+        look = """
+            import multipy, sys
+            flags = "[getattr(__import__('sys').flags, name) for name in ('optimize', 'bytes_warning', 'dev_mode', 'no_user_site')]"
+            others = "(__import__('sys')._xoptions, sorted(__import__('sys').warnoptions))"
+            with multipy.InterpreterPoolExecutor(1) as pool:
+                for text in flags, others:
+                    assert pool.submit(eval, text).result() == eval(text), (pool.submit(eval, text).result(), eval(text))
+            with multipy.Pool(1, lambda: eval) as pool:
+                assert pool(flags) == eval(flags)
+        """
+        for options in (), ("-OO", "-s"), ("-bb", "-Werror::UserWarning"), ("-Xdev", "-X", "int_max_str_digits=1000"):
+            with self.subTest(options):
+                self.run_program(look, options=options)
 
     def test_torch_before(self):
         self.run_program(

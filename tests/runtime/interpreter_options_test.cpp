@@ -68,6 +68,59 @@ TEST(Arguments, ThatWouldBeCutAreRefused) {
                                {"--name=a", "null character"});
 }
 
+// --- python's options
+
+TEST(PythonOptions, AreAsOnItsCommandLine) {
+  InterpreterManagerOptions options;
+  options.interpreters.pythonOptions = {
+      "-OOsB", "-W",  "error::UserWarning", "-Wignore::ImportWarning", "-b",
+      "-X",    "dev", "-Xno_debug_ranges"};
+  options.interpreters.arguments = {"program", "-v"};
+  InterpreterManager manager(1, options);
+  const auto I = manager.acquireOne();
+  const auto flag = [&](const std::string& name) {
+    return text(I, "__import__('sys').flags." + name);
+  };
+  EXPECT_EQ(flag("optimize"), "2");
+  EXPECT_EQ(flag("no_user_site"), "1");
+  EXPECT_EQ(flag("dont_write_bytecode"), "1");
+  EXPECT_EQ(flag("bytes_warning"), "1");
+  EXPECT_EQ(flag("dev_mode"), "True");
+  EXPECT_EQ(flag("verbose"), "0");
+  EXPECT_EQ(text(I, "__import__('sys')._xoptions"), "{'dev': True, 'no_debug_ranges': True}");
+  for (const std::string warning : {"error::UserWarning", "ignore::ImportWarning"})
+    EXPECT_EQ(text(I, "'" + warning + "' in __import__('sys').warnoptions"), "True");
+  EXPECT_EQ(text(I, "__import__('sys').argv"), "['program', '-v']");
+  run(I, R"(
+import warnings
+try:
+    warnings.warn("is an error")
+    raise SystemError("was none")
+except UserWarning:
+    pass
+exec("assert False, 'is left out'")
+import torch
+assert torch.ones(2).sum() == 2
+)");
+}
+
+TEST(PythonOptions, ThatAreNotTakenAreRefused) {
+  const auto refused = [](const std::vector<std::string>& given, const std::string& why,
+                          const std::string& expected) {
+    InterpreterManagerOptions options;
+    options.interpreters.pythonOptions = given;
+    expectError<InvalidArgument>([&] { InterpreterManager manager(1, options); },
+                                 {"InterpreterOptions::pythonOptions", why, expected});
+  };
+  refused({"-O", "-c"}, "'-c' is not taken", "-W or -X");
+  refused({"-OS"}, "'-OS' is not taken", "-W or -X");
+  refused({"-I"}, "'-I' is not taken", "InterpreterOptions::isolated");
+  refused({"script.py"}, "'script.py' is no option", "one like -O");
+  refused({"-"}, "'-' is no option", "one like -O");
+  refused({"-O", "-BW"}, "'-BW' has no argument", "behind it");
+  refused({"-X", std::string("dev\0x", 5)}, "'dev'", "null character");
+}
+
 TEST(SlimNames, ThatNoModuleCanHaveAreRefused) {
   InterpreterManagerOptions options;
   options.interpreters.slimImporters = {"good", "my-package"};

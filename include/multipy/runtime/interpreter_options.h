@@ -50,6 +50,12 @@ struct InterpreterOptions {
   /// value: the process's own, which os.environ changes for the whole process.
   std::optional<std::map<std::string, std::string>> environmentVariables;
 
+  /// Options of python's command line, as there: {"-O", "-W", "error", "-X", "dev"}. Taken are
+  /// -b -B -E -O -P -q -s -u -v, which may stand together ("-OO", "-sE"), -W and -X; others:
+  /// InvalidArgument. Of these -q, -u, -X faulthandler and -X utf8 change nothing here, nor does -P
+  /// before CPython 3.11. Variables like PYTHONWARNINGS count besides, as in plain Python.
+  std::vector<std::string> pythonOptions;
+
   /// As `python -I`: neither PYTHONPATH and its like nor the user's own
   /// site-packages are looked at. Otherwise they count as for the environment's own
   /// python, less what would concern the process: PYTHONFAULTHANDLER, PYTHONMALLOC,

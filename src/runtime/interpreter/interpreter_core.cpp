@@ -23,6 +23,7 @@
 #include "runtime/interpreter/failure.h"
 #include "runtime/interpreter/gil.h"
 #include "runtime/interpreter/object_table.h"
+#include "runtime/interpreter/python_options.h"
 #include "runtime/interpreter/resident_copy.h"
 #include "runtime/interpreter/thread_states.h"
 #include "runtime/interpreter/visit.h"
@@ -121,7 +122,8 @@ void InterpreterCore::initialize(const InterpreterRecipe& recipe,
   config.extraPaths = recipe.extraPaths;
   config.arguments = options.arguments;
   if (options.environmentVariables) config.variables = asStrings(*options.environmentVariables);
-  config.isolated = options.isolated;
+  config.flags = parsePythonOptions(options.pythonOptions);
+  config.flags.isolated = options.isolated;
   config.slimTorch = options.slimTorch;
   config.slimImporters = options.slimImporters;
   config.slimModules = options.slimModules;

@@ -6,6 +6,7 @@
 #include "multipy/runtime/Exception.h"
 #include "multipy/runtime/environment.h"
 #include "runtime/environment/code_directories.h"
+#include "runtime/interpreter/python_options.h"
 
 namespace multipy::runtime {
 namespace {
@@ -77,6 +78,7 @@ void checkOptions(const InterpreterOptions& options) {
                             "' goes on after a null character, expected none: what follows "
                             "would be lost in sys.argv");
   }
+  parsePythonOptions(options.pythonOptions);
   const auto checkNames = [](const std::vector<std::string>& names, const char* option) {
     for (const std::string& name : names)
       if (!isModuleName(name))
