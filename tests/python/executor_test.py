@@ -477,7 +477,7 @@ class Processes(unittest.TestCase):
             with multipy.Pool(1, lambda: eval) as pool:
                 assert pool(flags) == eval(flags)
         """
-        for options in (), ("-OO", "-s"), ("-bb", "-Werror::UserWarning"), ("-Xdev", "-X", "int_max_str_digits=1000"):
+        for options in (), ("-OO", "-s"), ("-bb", "-Werror::UserWarning"), ("-Xdev", "-X", "utf8"):
             with self.subTest(options):
                 self.run_program(look, options=options)
 
