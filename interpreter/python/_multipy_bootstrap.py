@@ -414,9 +414,21 @@ def leave_main_threads_as_they_are(threading):
     os.register_at_fork(after_in_child=after_in_child)  # after threading's own
 
 
+def let_threads_be_waited_for(threading):
+    """threading takes a thread that it has not started for a daemon, and so what that starts. Here such a thread, of
+    the program, is what a main thread is in a process: what it starts is waited for when Python ends."""
+    make = threading._DummyThread.__init__
+
+    def __init__(self):
+        make(self)
+        self._daemonic = False
+
+    threading._DummyThread.__init__ = __init__
+
+
 def start(extra_paths, slim_torch, slim_importers, slim_modules):
     leave_signals_alone()
-    after_threading.append(leave_main_threads_as_they_are)
+    after_threading.extend((leave_main_threads_as_they_are, let_threads_be_waited_for))
     reload_environment_as_it_is()
     hold_others_while_forking()
     know_real_paths()

@@ -9,6 +9,7 @@ writes the other sees, and read-only stays read-only.
 
 import _pickle as pickle  # the same classes without what the module imports, which a worker may not need
 import copyreg
+import enum
 import functools
 import importlib
 import io
@@ -16,6 +17,7 @@ import os
 import sys
 import threading
 import types
+import weakref
 
 IN_WORKER = "_multipy_host" in sys.builtin_module_names
 _beside = threading.local()
@@ -149,21 +151,30 @@ def proxy_again(key, how, arguments):
 
 def pickle_of(value, function=None, **how):
     """A Pickle, by cloudpickle of what plain pickle cannot take and of what is of __main__; `function`, of the
-    value, may be. `how` is Pickle's."""
-    if getattr(function, "__module__", None) == "__main__":
-        return _pickle_of_main(value, **how)
+    value, may be. What cloudpickle cannot take of __main__ is named, where the other side has it or can run the
+    main module: a function that uses a lock, say. `how` is Pickle's."""
+    plain = None
+    if getattr(function, "__module__", None) != "__main__":
+        try:
+            plain = Pickle(value, **how)
+        except Exception as error:
+            if cloudpickler() is None:
+                raise
+            try:
+                return _pickle_of_main(value, **how)
+            except Exception:
+                raise error from None  # which says what it is that cannot be pickled
+        if b"__main__" not in plain.data or not cloudpickler():
+            return plain
     try:
-        plain = Pickle(value, **how)
+        return _pickle_of_main(value, **how)
     except Exception as error:
-        if cloudpickler() is None:
+        if not IN_WORKER and not main_can_run():
             raise
         try:
-            return _pickle_of_main(value, **how)
+            return plain or Pickle(value, **how)
         except Exception:
-            raise error from None  # which says what it is that cannot be pickled
-    if b"__main__" in plain.data and cloudpickler():
-        return _pickle_of_main(value, **how)
-    return plain
+            raise error from None
 
 
 def _pickle_of_main(value, **how):
@@ -319,12 +330,17 @@ def _with_kept_variables(kind, with_assigned):
             return make, arguments, state, *more
 
         def reducer_override(self, value):
+            if isinstance(value, type) and _is_made_by_its_module(value):
+                return NotImplemented  # its name
             reduced = super().reducer_override(value)
-            if isinstance(value, type) and not issubclass(value, tuple) and type(reduced) is tuple:
-                slots = vars(value).get("__slots__")
-                if isinstance(slots, _KINDS_OF_SLOTS):
-                    return _class_with_slots(slots, *reduced)
-            return reduced
+            if not isinstance(value, type) or type(reduced) is not tuple or len(reduced) != 6:
+                return reduced
+            slots = vars(value).get("__slots__")
+            if isinstance(slots, _KINDS_OF_SLOTS) and not issubclass(value, tuple):
+                reduced = _class_with_slots(slots, *reduced)
+            make, arguments, state, _, _, set_state = reduced
+            names = value.__module__, value.__qualname__
+            return _class_again, (names, make, arguments), (set_state, state), None, None, _set_class_state
 
     return Pickler
 
@@ -338,6 +354,60 @@ def _class_with_slots(slots, make, arguments, *more):
         case metaclass, name, bases, dict() as names, identity, extra:
             arguments = metaclass, name, bases, {**names, "__slots__": slots}, identity, extra
     return make, arguments, *more
+
+
+# --- classes of __main__
+#
+# cloudpickle makes a class anew for each pickle, also where it then takes the one that it has made before; and it
+# sets its attributes each time, on the program's own class, too.
+
+_made_here = weakref.WeakSet()  # of the other side's
+
+
+def _class_again(names, make, arguments):
+    """A class of the other side's: the same one each time."""
+    module, qualname = names
+    known = getattr(sys.modules[make.__module__], "_DYNAMIC_CLASS_TRACKER_BY_ID", {}).get(arguments[-2])
+    if known is not None:
+        return known
+    main = sys.modules["__main__"]
+    if module == "__main__" and _has_run(main) and isinstance(own := _found(main, qualname), type):
+        return own
+    made = make(*arguments)
+    made.__qualname__ = qualname
+    _made_here.add(made)
+    if IN_WORKER and module == "__main__" and "." not in qualname:
+        setattr(main, qualname, made)  # so that a task can pickle its objects, into a file say
+    return made
+
+
+def _set_class_state(kind, state):
+    if kind in _made_here:
+        set_state, state = state
+        set_state(kind, state)
+
+
+def _has_run(main):
+    return IN_WORKER and main.__name__ == "__mp_main__"
+
+
+def _found(module, qualname):
+    try:
+        return functools.reduce(getattr, qualname.split("."), module)
+    except AttributeError:
+        return None
+
+
+def _is_made_by_its_module(kind):
+    """Whether a class of the program's __main__ has to be had by running that: code that is called when the class is
+    made would find neither the keywords of its definition nor members with their attributes, or be called twice."""
+    if IN_WORKER or kind.__module__ != "__main__" or not main_can_run():
+        return False
+    own = [each for each in kind.__mro__ if each.__module__ == "__main__"]
+    hooks = ("__init__", "__new__") if isinstance(kind, enum.EnumMeta) else ("__init_subclass__",)
+    if type(kind).__module__ != "__main__" and not any(hook in vars(each) for each in own for hook in hooks):
+        return False
+    return _found(sys.modules["__main__"], kind.__qualname__) is kind
 
 
 class _Made:
@@ -420,6 +490,19 @@ def main_of_program():
     if name is None and path is None:
         return None
     return name, path and os.path.abspath(path)
+
+
+@functools.cache
+def main_can_run():
+    """Whether the main module can be run in a worker: it is a file, and says itself what is not to be run there."""
+    if IN_WORKER or (main := main_of_program()) is None:
+        return False
+    try:
+        with open(main[1], "rb") as file:
+            lines = file.read().splitlines()
+    except (OSError, TypeError):
+        return False
+    return any(line.startswith(b"if") and b"__name__" in line for line in lines)
 
 
 def call_each(function, calls):

@@ -65,8 +65,8 @@ class Future(concurrent.futures.Future):
 class _Task:
     """A call of a function in a worker: what a thread of the pool calls."""
 
-    def __init__(self, places, pickle, end):
-        self._places, self._pickle, self._end = places, pickle, end
+    def __init__(self, places, under_way, pickle, end):
+        self._places, self._under_way, self._pickle, self._end = places, under_way, pickle, end
         self._stop = host_module().Stop()
         self._taken = None if end is None else threading.Lock()  # by who comes first: an interpreter or the deadline
 
@@ -82,11 +82,18 @@ class _Task:
         return True
 
     def __call__(self):
+        self._under_way.add(self)
+        try:
+            return self._run()
+        finally:
+            self._under_way.discard(self)
+
+    def _run(self):
         worker = self._places.worker()
         if self._taken is not None and not self._taken.acquire(blocking=False):
             return None
         try:
-            if self._stop.is_requested():
+            if self._under_way.is_over or self._stop.is_requested():
                 raise concurrent.futures.CancelledError()
             seconds = None if self._end is None else max(self._end - time.monotonic(), 0)
             return worker.run(self._pickle, seconds, self._stop)
@@ -96,6 +103,17 @@ class _Task:
         finally:
             self._pickle = None
             self._places.ended()
+
+
+class _UnderWay(set):
+    """The tasks of a pool that its threads have begun."""
+
+    is_over = False
+
+    def interrupt(self):
+        self.is_over = True
+        for task in self.copy():
+            task.interrupt()
 
 
 class _Places(threading.local):
@@ -175,6 +193,7 @@ class InterpreterPoolExecutor(concurrent.futures.ThreadPoolExecutor):
             self._crossing = crossing.COPY_ALL
         first = None if initializer is None else self._inherited(initializer, tuple(initargs))
         self._places = _Places(first, max_tasks_per_child, how, self._variables)
+        self._under_way = _UnderWay()
         self._pid = os.getpid()
         # Without an initializer an interpreter starts when its thread has a task, which is under way then.
         start = None if first is None else self._places.start
@@ -194,7 +213,8 @@ class InterpreterPoolExecutor(concurrent.futures.ThreadPoolExecutor):
         end = None if deadline is None else time.monotonic() + deadline
         function = crossing.Copied(fn) if self._copies else fn
         try:
-            task = _Task(self._places, crossing.pickle_of((function, args, kwargs), fn, **self._crossing), end)
+            pickle = crossing.pickle_of((function, args, kwargs), fn, **self._crossing)
+            task = _Task(self._places, self._under_way, pickle, end)
         except Exception as error:
             task = None
             future = super().submit(_failing, error)  # as a process pool's: the future has it
@@ -205,6 +225,12 @@ class InterpreterPoolExecutor(concurrent.futures.ThreadPoolExecutor):
         if task is not None and end is not None:
             deadlines.call_at(end, future._end_at_deadline)
         return future
+
+    def __exit__(self, kind, error, traceback):
+        if kind is not None and issubclass(kind, KeyboardInterrupt):  # Ctrl-C, which processes have each for itself
+            self.shutdown(wait=False, cancel_futures=True)
+            self._under_way.interrupt()
+        return super().__exit__(kind, error, traceback)
 
     def map(self, fn, *iterables, timeout=None, chunksize=1, buffersize=None, progress=False):
         """As ever: `chunksize` calls go to an interpreter at once; of `buffersize` results, where it is

@@ -18,10 +18,19 @@ if IN_WORKER:
 _main = None
 
 
-def prepare(path, main):
+def prepare(path, main, tracker=None):
+    """tracker: the descriptor that leads to the program's resource tracker, of multiprocessing's shared memory."""
     global _main
     sys.path[:0] = [entry for entry in path if entry not in sys.path]
     _main = main
+    if tracker is not None:
+        from multiprocessing import resource_tracker
+
+        resource_tracker._resource_tracker._fd = tracker
+
+
+def name_thread(name):
+    threading.current_thread().name = name
 
 
 def _run_main():

@@ -15,6 +15,7 @@ from multipy._workers import (
     host_module,
     python_options,
     refuse_in_worker,
+    resource_tracker,
     search_path,
     slim,
     sources,
@@ -89,7 +90,7 @@ class Pool:
         self._loading = threading.Lock()
         self._under_way = set()
         *modules, (inside, source) = sources()
-        source += f"\nprepare({search_path()!r}, {crossing.main_of_program()!r})\n"
+        source += f"\nprepare({search_path()!r}, {crossing.main_of_program()!r}, {resource_tracker()!r})\n"
         self._pool = host.Pool(
             sys.prefix,
             [*modules, (inside, source)],

@@ -9,6 +9,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import threading
 
 _FOLDER = pathlib.Path(__file__).parent
 
@@ -65,6 +66,12 @@ def python_options():
     """-O, -W, -X and so on: what a process that multiprocessing starts is given, less what is not an interpreter's own
     (-d of the parser, and -S, as interpreters need site)."""
     return [option for option in subprocess._args_from_interpreter_flags() if not re.fullmatch("-[dS]+", option)]
+
+
+def resource_tracker():
+    """The descriptor of the program's, where it has one: an interpreter would start another process for that."""
+    tracker = getattr(sys.modules.get("multiprocessing.resource_tracker"), "_resource_tracker", None)
+    return getattr(tracker, "_fd", None)
 
 
 def refuse_in_worker():
@@ -136,7 +143,8 @@ class Worker:
     def __init__(self, slim=(True, (), ()), more_variables=()):
         self._host = host_module()
         self._worker = self._host.Worker(sys.prefix, sources(), arguments(), slim, variables(more_variables), python_options())
-        self.run(crossing.Pickle((inside.prepare, (search_path(), crossing.main_of_program()), {})))
+        self.run(crossing.Pickle((inside.prepare, (search_path(), crossing.main_of_program(), resource_tracker()), {})))
+        self.run(crossing.Pickle((inside.name_thread, (threading.current_thread().name,), {})))
 
     def run(self, pickle, seconds=None, stop=None):
         """Its result. Raises what it has raised. `stop`, of the host module, ends it."""

@@ -774,6 +774,186 @@ class Processes(unittest.TestCase):
             """
         )
 
+    def test_what_cannot_be_taken_by_value_is_the_main_modules_in_an_interpreter(self):
+        self.run_script(
+            """
+            import contextvars, enum, functools, threading
+            import multipy
+
+            lock, local, context = threading.Lock(), threading.local(), contextvars.ContextVar("context", default=3)
+
+            def locked(x):
+                with lock:
+                    local.x = x
+                    return local.x + context.get()
+
+            @functools.singledispatch
+            def show(x): return "any"
+            @show.register
+            def _(x: int): return "int"
+
+            class Planet(enum.Enum):
+                EARTH = (5.976e24, 6.37e6)
+                def __init__(self, mass, radius): self.mass, self.radius = mass, radius
+                def gravity(self): return 6.673e-11 * self.mass / self.radius**2
+
+            class Plugin:
+                known = {}
+                def __init_subclass__(cls, *, key):
+                    assert key not in Plugin.known
+                    Plugin.known[key] = cls
+            class First(Plugin, key="first"):
+                def __call__(self): return sorted(Plugin.known)
+
+            class Meta(type):
+                made = []
+                def __init__(cls, *args):
+                    Meta.made.append(cls.__name__)
+            class Made(metaclass=Meta):
+                def names(self): return Meta.made
+
+            class Holder:
+                guard = threading.Lock()
+                def use(self):
+                    with self.guard:
+                        return type(self).__qualname__
+
+            def call(method, *arguments): return method(*arguments)
+
+            if __name__ == "__main__":
+                with multipy.InterpreterPoolExecutor(1) as pool:
+                    for _ in range(2):
+                        assert pool.submit(locked, 1).result() == 4
+                        assert pool.submit(show, 1).result() == "int"
+                        assert abs(pool.submit(Planet.EARTH.gravity).result() - 9.8) < 0.1
+                        assert pool.submit(Planet, (5.976e24, 6.37e6)).result() is Planet.EARTH
+                        assert pool.submit(First()).result() == ["first"]
+                        assert pool.submit(Made().names).result() == ["Made"]
+                        assert pool.submit(Holder().use).result() == "Holder"
+                        assert pool.submit(call, lambda: Planet.EARTH.mass).result() == 5.976e24
+            """
+        )
+
+    def test_what_cannot_be_pickled_in_a_script_that_cannot_be_run_again_is_said(self):
+        self.run_script(
+            """
+            import threading
+            import multipy
+            lock = threading.Lock()
+            def locked():
+                with lock: return 1
+            with multipy.InterpreterPoolExecutor(1) as pool:
+                assert "lock" in str(pool.submit(locked).exception())
+            """
+        )
+
+    def test_objects_of_the_main_modules_classes_are_pickled_in_tasks(self):
+        self.run_script(
+            """
+            import dataclasses, pickle, typing
+            import multipy
+
+            class Outer:
+                class Inner: pass
+            @dataclasses.dataclass
+            class Result:
+                a: int = 1
+                next: "Result | None" = None
+
+            def pickled(value):
+                assert typing.get_type_hints(type(value))["a"] is int
+                assert pickle.loads(pickle.dumps(value)) == value
+                return pickle.dumps(value)
+            def name(value): return type(value).__qualname__
+
+            class Counter:
+                count = 0
+                def step(self): type(self).count += 1
+
+            def step(counter):
+                counter.step()
+                return counter
+
+            if __name__ == "__main__":
+                with multipy.InterpreterPoolExecutor(1) as pool:
+                    assert pickle.loads(pool.submit(pickled, Result(2)).result()) == Result(2)
+                    assert pool.submit(name, Outer.Inner()).result() == "Outer.Inner"
+                    assert type(pool.submit(step, Counter()).result()) is Counter and Counter.count == 0
+            """
+        )
+
+    def test_threads_of_tasks_are_waited_for(self):
+        self.run_script(
+            """
+            import os, sys, tempfile, threading, time
+            import multipy
+
+            def write(file):
+                time.sleep(0.5)
+                with open(file, "w") as out: out.write("written")
+            def begin(file):
+                threading.Thread(target=write, args=(file,)).start()
+                return threading.current_thread().name
+
+            if __name__ == "__main__":
+                with tempfile.TemporaryDirectory() as folder:
+                    file = os.path.join(folder, "file")
+                    with multipy.InterpreterPoolExecutor(1, "mine") as pool:
+                        assert pool.submit(begin, file).result() == "mine_0"
+                    assert open(file).read() == "written"
+            """
+        )
+
+    def test_tasks_use_the_programs_resource_tracker(self):
+        self.run_script(
+            """
+            import os
+            from multiprocessing import shared_memory
+            import multipy
+
+            def read(name):
+                memory = shared_memory.SharedMemory(name=name)
+                try: return memory.buf[0]
+                finally: memory.close()
+            def children():
+                return open(f"/proc/self/task/{os.getpid()}/children").read().split()
+
+            if __name__ == "__main__":
+                memory = shared_memory.SharedMemory(create=True, size=8)
+                memory.buf[0] = 9
+                before = children()
+                with multipy.InterpreterPoolExecutor(1) as pool:
+                    assert pool.submit(read, memory.name).result() == 9
+                    assert children() == before
+                memory.close()
+                memory.unlink()
+            """
+        )
+
+    def test_ctrl_c_ends_the_tasks_of_a_pool_in_a_with_statement(self):
+        self.run_script(
+            """
+            import concurrent.futures, os, signal, threading, time
+            import multipy
+
+            def wait():
+                for _ in range(6000): time.sleep(0.01)
+
+            if __name__ == "__main__":
+                began = time.monotonic()
+                threading.Timer(1, os.kill, (os.getpid(), signal.SIGINT)).start()
+                try:
+                    with multipy.InterpreterPoolExecutor(1) as pool:
+                        tasks = [pool.submit(wait) for _ in range(3)]
+                        tasks[0].result()
+                except KeyboardInterrupt:
+                    assert time.monotonic() - began < 50
+                try: tasks[0].result()
+                except concurrent.futures.CancelledError: pass
+                assert all(task.cancelled() for task in tasks[1:])
+            """
+        )
+
     def test_code_of_the_main_module_has_its_file(self):
         self.run_script(
             """
