@@ -168,6 +168,16 @@ class _OnFirstImport:
             sys.meta_path.remove(self)
 
 
+def after(name, call):
+    """Has `call` called with a module that has not been imported yet, once it has been executed."""
+
+    def execute(loader, module):
+        loader.exec_module(module)
+        call(module)
+
+    sys.meta_path.insert(0, _OnFirstImport(name, execute))
+
+
 class _MetaPath(list):
     """sys.meta_path, of which an import asks the finders that are there when it begins.
 

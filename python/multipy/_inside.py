@@ -29,8 +29,21 @@ def prepare(path, main, tracker=None):
         resource_tracker._resource_tracker._fd = tracker
 
 
-def name_thread(name):
+def be_worker(name, number):
+    """Tells it apart from other workers as processes are: by the names of its thread and its process, and by a number."""
     threading.current_thread().name = name
+
+    def name_process(module):
+        process = module.current_process()
+        process._identity = (number,)
+        process.name = f"InterpreterPoolWorker-{number}"
+
+    if module := sys.modules.get("multiprocessing.process"):
+        name_process(module)
+    else:
+        import _multipy_bootstrap
+
+        _multipy_bootstrap.after("multiprocessing.process", name_process)
 
 
 def _run_main():

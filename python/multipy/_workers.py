@@ -4,6 +4,7 @@ import concurrent.futures
 import functools
 import importlib
 import importlib.util
+import itertools
 import os
 import pathlib
 import re
@@ -137,6 +138,9 @@ def slim(torch, importers=(), modules=()):
     return bool(torch), tuple(importers), tuple(modules)
 
 
+_numbers = itertools.count(1)
+
+
 class Worker:
     """An interpreter, in which this thread's tasks are run, one after the other."""
 
@@ -144,7 +148,7 @@ class Worker:
         self._host = host_module()
         self._worker = self._host.Worker(sys.prefix, sources(), arguments(), slim, variables(more_variables), python_options())
         self.run(crossing.Pickle((inside.prepare, (search_path(), crossing.main_of_program(), resource_tracker()), {})))
-        self.run(crossing.Pickle((inside.name_thread, (threading.current_thread().name,), {})))
+        self.run(crossing.Pickle((inside.be_worker, (threading.current_thread().name, next(_numbers)), {})))
 
     def run(self, pickle, seconds=None, stop=None):
         """Its result. Raises what it has raised. `stop`, of the host module, ends it."""

@@ -882,7 +882,7 @@ class Processes(unittest.TestCase):
             """
         )
 
-    def test_threads_of_tasks_are_waited_for(self):
+    def test_threads_of_tasks_are_waited_for_and_workers_are_told_apart(self):
         self.run_script(
             """
             import os, sys, tempfile, threading, time
@@ -893,13 +893,15 @@ class Processes(unittest.TestCase):
                 with open(file, "w") as out: out.write("written")
             def begin(file):
                 threading.Thread(target=write, args=(file,)).start()
-                return threading.current_thread().name
+                import multiprocessing
+                process = multiprocessing.current_process()
+                return threading.current_thread().name, process.name, process._identity
 
             if __name__ == "__main__":
                 with tempfile.TemporaryDirectory() as folder:
                     file = os.path.join(folder, "file")
                     with multipy.InterpreterPoolExecutor(1, "mine") as pool:
-                        assert pool.submit(begin, file).result() == "mine_0"
+                        assert pool.submit(begin, file).result() == ("mine_0", "InterpreterPoolWorker-1", (1,))
                     assert open(file).read() == "written"
             """
         )
