@@ -8,6 +8,7 @@ import threading
 import time
 
 from multipy import _deadlines as deadlines
+from multipy import _functions as functions
 from multipy._workers import (
     IN_FORKED_CHILD,
     Ended,
@@ -15,6 +16,7 @@ from multipy._workers import (
     Worker,
     crossing,
     host_module,
+    inside,
     refuse_in_worker,
     require_host,
     sharing,
@@ -65,8 +67,8 @@ class Future(concurrent.futures.Future):
 class _Task:
     """A call of a function in a worker: what a thread of the pool calls."""
 
-    def __init__(self, places, under_way, pickle, end):
-        self._places, self._under_way, self._pickle, self._end = places, under_way, pickle, end
+    def __init__(self, places, under_way, sent, pickle, end):
+        self._places, self._under_way, self._sent, self._pickle, self._end = places, under_way, sent, pickle, end
         self._stop = host_module().Stop()
         self._taken = None if end is None else threading.Lock()  # by who comes first: an interpreter or the deadline
 
@@ -95,14 +97,19 @@ class _Task:
         try:
             if self._under_way.is_over or self._stop.is_requested():
                 raise concurrent.futures.CancelledError()
-            seconds = None if self._end is None else max(self._end - time.monotonic(), 0)
-            return worker.run(self._pickle, seconds, self._stop)
+            if self._sent is not None and worker.lacks(self._sent.token):
+                worker.run(self._sent.pickle, self._seconds_left(), self._stop)
+                worker.has(self._sent.token)
+            return worker.run(self._pickle, self._seconds_left(), self._stop)
         except Ended:
             self._places.discard()  # code that it hit may have been half-way through something
             raise
         finally:
-            self._pickle = None
+            self._pickle = self._sent = None
             self._places.ended()
+
+    def _seconds_left(self):
+        return None if self._end is None else max(self._end - time.monotonic(), 0)
 
 
 class _UnderWay(set):
@@ -194,6 +201,7 @@ class InterpreterPoolExecutor(concurrent.futures.ThreadPoolExecutor):
         first = None if initializer is None else self._inherited(initializer, tuple(initargs))
         self._places = _Places(first, max_tasks_per_child, how, self._variables)
         self._under_way = _UnderWay()
+        self._functions = functions.Functions(self._crossing)
         self._pid = os.getpid()
         # Without an initializer an interpreter starts when its thread has a task, which is under way then.
         start = None if first is None else self._places.start
@@ -212,9 +220,18 @@ class InterpreterPoolExecutor(concurrent.futures.ThreadPoolExecutor):
             raise RuntimeError(IN_FORKED_CHILD)
         end = None if deadline is None else time.monotonic() + deadline
         function = crossing.Copied(fn) if self._copies else fn
+
+        def pickled():
+            if sent := None if self._copies else self._functions.sent(fn):
+                call = inside.call_kept, (sent.token, args, kwargs), {}
+                return sent, crossing.pickle_of(call, **self._crossing)
+            return None, crossing.pickle_of((function, args, kwargs), fn, **self._crossing)
+
+        return self._submit(pickled, end)
+
+    def _submit(self, pickled, end=None):
         try:
-            pickle = crossing.pickle_of((function, args, kwargs), fn, **self._crossing)
-            task = _Task(self._places, self._under_way, pickle, end)
+            task = _Task(self._places, self._under_way, *pickled(), end)
         except Exception as error:
             task = None
             future = super().submit(_failing, error)  # as a process pool's: the future has it
@@ -242,11 +259,29 @@ class InterpreterPoolExecutor(concurrent.futures.ThreadPoolExecutor):
         end = None if timeout is None else time.monotonic() + timeout
         chunks = _chunks(zip(*iterables), chunksize)
         ahead = chunks if buffersize is None else itertools.islice(chunks, buffersize)
-        futures = [self.submit(crossing.call_each, fn, chunk) for chunk in ahead]
+        submit = self._submitting(fn)
+        futures = [submit(chunk) for chunk in ahead]
         # (Results of calls that are all submitted do not keep the pool.)
-        more = iter(()) if buffersize is None else (self.submit(crossing.call_each, fn, chunk) for chunk in chunks)
+        more = iter(()) if buffersize is None else (submit(chunk) for chunk in chunks)
         results = _results(futures, more, end)
         return _shown(results, iterables) if progress else results
+
+
+    def _submitting(self, fn):
+        """What submits the calls of a chunk."""
+        try:
+            sent = None if self._copies else self._functions.sent_for(fn)
+        except Exception:  # each call has its error
+            sent = None
+        if sent is None:
+            return lambda chunk: self.submit(crossing.call_each, fn, chunk)
+        return lambda chunk: self._submit_chunk(sent, chunk)
+
+    def _submit_chunk(self, sent, chunk):
+        if os.getpid() != self._pid:
+            raise RuntimeError(IN_FORKED_CHILD)
+        call = inside.call_kept_for_each, (sent.token, chunk), {}
+        return self._submit(lambda: (sent, crossing.pickle_of(call, **self._crossing)))
 
 
 def _results(futures, more, end):

@@ -69,6 +69,24 @@ def _load_task(data, buffers, tensors):
     return load(data, buffers, tensors)
 
 
+_functions = {}  # of the program's main module, by their tokens (_functions.py)
+
+
+def keep_function(token, function, most):
+    _functions[token] = function
+    while len(_functions) > most:
+        del _functions[next(iter(_functions))]
+
+
+def call_kept(token, arguments, keywords):
+    return _functions[token](*arguments, **keywords)
+
+
+def call_kept_for_each(token, calls):
+    function = _functions[token]
+    return [function(*arguments) for arguments in calls]
+
+
 _hold = _give_up = _keep = 0
 
 

@@ -139,6 +139,7 @@ def slim(torch, importers=(), modules=()):
 
 
 _numbers = itertools.count(1)
+MOST_FUNCTIONS = 16  # that a worker keeps: a further one takes the place of the first
 
 
 class Worker:
@@ -146,9 +147,20 @@ class Worker:
 
     def __init__(self, slim=(True, (), ()), more_variables=()):
         self._host = host_module()
+        self._functions = {}
         self._worker = self._host.Worker(sys.prefix, sources(), arguments(), slim, variables(more_variables), python_options())
         self.run(crossing.Pickle((inside.prepare, (search_path(), crossing.main_of_program(), resource_tracker()), {})))
         self.run(crossing.Pickle((inside.be_worker, (threading.current_thread().name, next(_numbers)), {})))
+
+    def lacks(self, token):
+        """A function (_functions.py)."""
+        return token not in self._functions
+
+    def has(self, token):
+        """As it does itself, it forgets the first one that it has been sent for one too many."""
+        self._functions[token] = None
+        while len(self._functions) > MOST_FUNCTIONS:
+            del self._functions[next(iter(self._functions))]
 
     def run(self, pickle, seconds=None, stop=None):
         """Its result. Raises what it has raised. `stop`, of the host module, ends it."""

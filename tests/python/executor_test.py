@@ -943,10 +943,10 @@ class Processes(unittest.TestCase):
 
             if __name__ == "__main__":
                 began = time.monotonic()
-                threading.Timer(1, os.kill, (os.getpid(), signal.SIGINT)).start()
                 try:
                     with multipy.InterpreterPoolExecutor(1) as pool:
                         tasks = [pool.submit(wait) for _ in range(3)]
+                        threading.Timer(1, os.kill, (os.getpid(), signal.SIGINT)).start()
                         tasks[0].result()
                 except KeyboardInterrupt:
                     assert time.monotonic() - began < 50
@@ -969,6 +969,55 @@ class Processes(unittest.TestCase):
                 with multipy.InterpreterPoolExecutor(1) as pool:
                     assert "# here" in pool.submit(lambda: inspect.getsource(fail)).result()
                     assert "# here" in str(pool.submit(fail).exception().__cause__)
+            """
+        )
+
+    def test_what_a_function_of_the_main_module_uses_goes_to_an_interpreter_once(self):
+        self.run_script(
+            """
+            import functools
+            import multipy
+
+            class Table:
+                sent = 0
+                def __init__(self, values): self.values = values
+                def __reduce__(self):
+                    Table.sent += 1
+                    return Table, (self.values,)
+            table, cache, factor = Table([1, 2, 3]), {}, 1
+
+            def helper(i): return table.values[i] * factor
+            def look(i):
+                is_new = i not in cache
+                cache[i] = helper(i)
+                return cache[i], is_new
+
+            if __name__ == "__main__":
+                with multipy.InterpreterPoolExecutor(1) as pool:
+                    before = Table.sent
+                    assert pool.submit(look, 1).result() == (2, True)
+                    for _ in range(5):
+                        assert pool.submit(look, 1).result() == (2, False)
+                    assert list(pool.map(look, [0, 1, 2])) == [(1, True), (2, False), (3, True)]
+                    assert Table.sent == before + 1, Table.sent
+                    # What is bound anew goes there with it.
+                    factor = 10
+                    assert pool.submit(look, 1).result() == (20, True)
+                    table = Table([4, 5, 6])
+                    assert pool.submit(look, 1).result() == (50, True)
+                    def helper(i): return "another"
+                    assert pool.submit(look, 1).result() == ("another", True)
+                    before = Table.sent
+                    assert list(pool.map(lambda i: table.values[i], [0, 1, 2] * 10, chunksize=2)) == [4, 5, 6] * 10
+                    assert Table.sent == before + 1, Table.sent
+                    # More functions than an interpreter keeps, over and over.
+                    for i in range(40):
+                        exec(f"def numbered_{i}(): return {i}")
+                    for _ in range(2):
+                        for i in range(40):
+                            assert pool.submit(globals()[f"numbered_{i}"]).result() == i
+                with multipy.InterpreterPoolExecutor(1, max_tasks_per_child=2) as pool:
+                    assert [pool.submit(look, 2).result() for _ in range(3)] == [("another", True), ("another", False), ("another", True)]
             """
         )
 
