@@ -97,9 +97,8 @@ class _Task:
         try:
             if self._under_way.is_over or self._stop.is_requested():
                 raise concurrent.futures.CancelledError()
-            if self._sent is not None and worker.lacks(self._sent.token):
-                worker.run(self._sent.pickle, self._seconds_left(), self._stop)
-                worker.has(self._sent.token)
+            if self._sent is not None:
+                worker.give(self._sent, self._seconds_left(), self._stop)
             return worker.run(self._pickle, self._seconds_left(), self._stop)
         except Ended:
             self._places.discard()  # code that it hit may have been half-way through something

@@ -24,7 +24,7 @@ class Sent:
 
     def __init__(self, function, used, how):
         self.token, self.used = next(_tokens), used
-        self.pickle = crossing.pickle_of((inside.keep_function, (self.token, function, MOST_FUNCTIONS), {}), function, **how)
+        self.pickle = crossing.pickle_of((inside.keep_function, (self.token, function), {}), function, **how)
 
     def used_the_same(self, used):
         return len(used) == len(self.used) and all(a is b for a, b in zip(used, self.used))
@@ -44,12 +44,12 @@ class Functions:
             return None
         used = _used_by(function)
         with self._lock:
-            known = self._sent.get(function.__qualname__)
+            known = self._sent.pop(function.__qualname__, None)
             if known is None or not known.used_the_same(used):
-                self._sent.pop(function.__qualname__, None)
-                known = self._sent[function.__qualname__] = Sent(function, used, self._how)
-                while len(self._sent) > MOST_FUNCTIONS:
-                    del self._sent[next(iter(self._sent))]
+                known = Sent(function, used, self._how)
+            self._sent[function.__qualname__] = known
+            while len(self._sent) > MOST_FUNCTIONS:
+                del self._sent[next(iter(self._sent))]  # the one that has been unused for longest
             return known
 
     def sent_for(self, function):

@@ -72,10 +72,12 @@ def _load_task(data, buffers, tensors):
 _functions = {}  # of the program's main module, by their tokens (_functions.py)
 
 
-def keep_function(token, function, most):
+def keep_function(token, function):
     _functions[token] = function
-    while len(_functions) > most:
-        del _functions[next(iter(_functions))]
+
+
+def forget_function(token):
+    del _functions[token]
 
 
 def call_kept(token, arguments, keywords):

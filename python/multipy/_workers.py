@@ -139,7 +139,7 @@ def slim(torch, importers=(), modules=()):
 
 
 _numbers = itertools.count(1)
-MOST_FUNCTIONS = 16  # that a worker keeps: a further one takes the place of the first
+MOST_FUNCTIONS = 16  # that a worker keeps
 
 
 class Worker:
@@ -152,15 +152,16 @@ class Worker:
         self.run(crossing.Pickle((inside.prepare, (search_path(), crossing.main_of_program(), resource_tracker()), {})))
         self.run(crossing.Pickle((inside.be_worker, (threading.current_thread().name, next(_numbers)), {})))
 
-    def lacks(self, token):
-        """A function (_functions.py)."""
-        return token not in self._functions
-
-    def has(self, token):
-        """As it does itself, it forgets the first one that it has been sent for one too many."""
-        self._functions[token] = None
-        while len(self._functions) > MOST_FUNCTIONS:
-            del self._functions[next(iter(self._functions))]
+    def give(self, sent, seconds=None, stop=None):
+        """A function (_functions.py) that a task is about to name, if it has not got it."""
+        if sent.token not in self._functions:
+            while len(self._functions) >= MOST_FUNCTIONS:
+                longest_unused = next(iter(self._functions))
+                self.run(crossing.Pickle((inside.forget_function, (longest_unused,), {})), seconds, stop)
+                del self._functions[longest_unused]
+            self.run(sent.pickle, seconds, stop)
+        self._functions.pop(sent.token, None)
+        self._functions[sent.token] = None
 
     def run(self, pickle, seconds=None, stop=None):
         """Its result. Raises what it has raised. `stop`, of the host module, ends it."""

@@ -1010,12 +1010,14 @@ class Processes(unittest.TestCase):
                     before = Table.sent
                     assert list(pool.map(lambda i: table.values[i], [0, 1, 2] * 10, chunksize=2)) == [4, 5, 6] * 10
                     assert Table.sent == before + 1, Table.sent
-                    # More functions than an interpreter keeps, over and over.
+                    # More functions than an interpreter keeps, over and over; one that is used stays.
                     for i in range(40):
                         exec(f"def numbered_{i}(): return {i}")
                     for _ in range(2):
                         for i in range(40):
                             assert pool.submit(globals()[f"numbered_{i}"]).result() == i
+                            assert list(pool.map(lambda x: x + i, [1])) == [1 + i]
+                            assert pool.submit(look, 3).result() == ("another", i == _ == 0)
                 with multipy.InterpreterPoolExecutor(1, max_tasks_per_child=2) as pool:
                     assert [pool.submit(look, 2).result() for _ in range(3)] == [("another", True), ("another", False), ("another", True)]
             """
