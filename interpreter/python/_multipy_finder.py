@@ -47,6 +47,7 @@ class Package:
     further = ()  # modules that plain Python's start comes to by lazy modules
     needs = {}  # module -> those that it takes to be there: others import them, which are lazy
     importers = frozenset()  # packages whose imports, too, may be lazy, once it has been started
+    completed = {}  # module of any package -> what is called with it when it has been executed
 
     def started(self):
         """Runs when the package has been executed, in the thread that did it."""
@@ -78,9 +79,16 @@ class _Finder:
 
     def find_spec(self, name, path=None, target=None):
         if name == self._package.name:
-            return self._package_spec(name, path, target)
+            return self._spec_of_others(name, path, target, lambda real: _PackageLoader(real, self))
         if not self._begun:
             return None
+        spec = self._lazy_spec(name, path, target)
+        if spec is None and name in self._package.completed:
+            return self._spec_of_others(name, path, target, _CompletingLoader)
+        return spec
+
+    def _lazy_spec(self, name, path, target):
+        """None if the module is to be imported as ever."""
         if target is None and name in sys.modules and self._may_be_below_a_lazy_one(name):
             # The import system has just asked the package above it for its __path__, which has
             # executed that, and it has imported this module.
@@ -118,13 +126,14 @@ class _Finder:
 
     def _is_for_lazy_names(self):
         """Whether the function that imports is one of those that get LazyNames."""
-        return lazy_modules.importing_function(sys._getframe(2)) in self._package.lazy_names_in
+        return lazy_modules.importing_function(sys._getframe(3)) in self._package.lazy_names_in
 
-    def _package_spec(self, name, path, target):
+    def _spec_of_others(self, name, path, target, loader):
+        """What the finders after this one find, with a loader that is given theirs."""
         for finder in sys.meta_path[sys.meta_path.index(self) + 1 :]:
             spec = finder.find_spec(name, path, target)
             if spec is not None and hasattr(spec.loader, "exec_module"):
-                spec.loader = _PackageLoader(spec.loader, self)
+                spec.loader = loader(spec.loader)
             if spec is not None:
                 return spec
         return None
@@ -144,8 +153,16 @@ class _Finder:
                 except ModuleNotFoundError:
                     pass  # of another version
             self._package.started()
+            self._complete_those_there()
         lazy_names.give_exceptions_on_demand()
         self._started = True
+
+
+    def _complete_those_there(self):
+        for name in self._package.completed:
+            module = sys.modules.get(name)
+            if isinstance(module, types.ModuleType) and type(module) is not lazy_modules.LazyModule:
+                lazy_modules.complete(module)
 
 
 def _with_loader(name, path, loader):
@@ -172,6 +189,7 @@ class _LoaderAsEver(_LazyLoader):
         module.__loader__ = module.__spec__.loader = self._real
         group = lazy_modules.Group.of(module.__name__)
         group.execute_as_ever(lambda: self._real.exec_module(module))
+        lazy_modules.complete(module)
 
 
 class _ImporterLoader(_LazyLoader):
@@ -197,6 +215,19 @@ class _PackageLoader(_LazyLoader):
     def exec_module(self, module):
         module.__loader__ = module.__spec__.loader = self._real
         self._finder.start(self._real, module)
+
+
+class _CompletingLoader(_LazyLoader):
+    def __getattr__(self, name):  # of a spec whose module is not executed: its source, say
+        return getattr(self._real, name)
+
+    def create_module(self, spec):
+        return self._real.create_module(spec)
+
+    def exec_module(self, module):
+        module.__loader__ = module.__spec__.loader = self._real
+        self._real.exec_module(module)
+        lazy_modules.complete(module)
 
 
 class _AlreadyThere:

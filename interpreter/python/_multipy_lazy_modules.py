@@ -291,6 +291,7 @@ class Group:
         finally:
             spec._initializing = False
         lazy_names.put_real_ones_in(module)
+        complete(module)
 
 
 def _execute_parent(name):
@@ -305,6 +306,13 @@ def _is_executed(module):
         return True
     name = names_of(module)["__name__"]
     return Group.of(name).has_begun(name)
+
+
+def complete(module):
+    """What the package does with a module of any package when that has been executed."""
+    name = names_of(module)["__name__"]
+    if name in _package.completed:
+        _package.completed[name](module)
 
 
 def _settle(module):

@@ -126,6 +126,20 @@ import sympy
 def weights(): return [1, 2]
 )"},
     {"diffusers/__init__.py", "import peft\nimport sympy\n"},
+    {"of_picklers/ray/cloudpickle/cloudpickle.py", R"(
+import collections, copyreg, pickle, types
+class CloudPickler(pickle.Pickler):
+    _dispatch_table = {types.ModuleType: lambda module: (__import__, (module.__name__,))}
+    dispatch_table = collections.ChainMap(_dispatch_table, copyreg.dispatch_table)
+)"},
+    {"of_picklers/dill/_dill.py", R"(
+import pickle, types
+class Pickler(pickle._Pickler):
+    dispatch = {**pickle._Pickler.dispatch}
+def save_module(pickler, module):
+    pickler.save_reduce(__import__, (module.__name__,), obj=module)
+Pickler.dispatch[types.ModuleType] = save_module
+)"},
     {"of_the_user/__init__.py", "import yaml\nimport seldom_used.part\nseldom = seldom_used\n"},
     {"seldom_used/__init__.py", "answer = 42\n"},
     {"seldom_used/part.py", "answer = 43\n"},
@@ -502,6 +516,32 @@ for finalizer in list(weakref.finalize._registry):
 )",
                  "kind('torch.fx')"),
             "LazyModule");
+}
+
+// By its name, which executes nothing. pickle itself refuses it as any module.
+TEST_F(SlimImporters, HaveModulesPickledByThePackagesThatDoSo) {
+  const std::string pickled = R"(
+import io, pickle
+def pickled(pickler):
+    file = io.BytesIO()
+    try:
+        pickler(file).dump({"sympy": modeling.sympy})
+        return pickle.loads(file.getvalue())["sympy"] is modeling.sympy
+    except TypeError as error:
+        return str(error)
+)";
+  const std::string path =
+      "import sys\nsys.path.insert(0, " + quoted(folder_ / "of_picklers") + ")\n";
+  const std::string uses = path + pickled + R"(
+from ray.cloudpickle import cloudpickle
+from dill import _dill
+by_packages = pickled(cloudpickle.CloudPickler), pickled(_dill.Pickler), kind("sympy")
+)";
+  EXPECT_EQ(text(interpreter(true), imports_ + uses, "by_packages"), "(True, True, 'LazyModule')");
+  expectEqual(uses, "(by_packages[:2], pickled(pickle.Pickler))");
+  const std::string before = path + "import dill._dill\nimport ray.cloudpickle.cloudpickle\n";
+  EXPECT_EQ(text(interpreter(true), before + imports_ + uses, "by_packages"),
+            "(True, True, 'LazyModule')");
 }
 
 TEST_F(SlimImporters, AreTheCallersOfWhatTheyCall) { expectEqual("", "modeling.next_number()"); }
