@@ -248,6 +248,19 @@ def _asked_by_typing():
     return function_of(frame_above(2))[0] in ("typing", "typing_extensions")
 
 
+def _asked_for_bases():
+    """types.new_class() asks those alone that are no classes for what they stand for."""
+    return function_of(frame_above(2)) == ("types", "resolve_bases")
+
+
+class _Call:
+    """__call__ of LazyNames. Not a function: what is called sees its caller's frame next to its own."""
+
+    def __get__(self, lazy, owner=None):
+        # inspect asks the type of what says that it is a class how that is called.
+        return type.__call__ if lazy is None else _called(lazy)
+
+
 class LazyName:
     """Stands for a name of a module that has not been executed."""
 
@@ -265,6 +278,8 @@ class LazyName:
             return _slot(self, name)
         if _asked_by_typing() and not _is_executed(self):
             return _slot(self, name)
+        if name == "__class__" and _asked_for_bases():
+            return LazyName
         return getattr(real(self), name)
 
     def __setattr__(self, name, value):
@@ -279,8 +294,7 @@ class LazyName:
     def __subclasscheck__(self, cls):
         return _is_executed(self) and issubclass(cls, real(self))
 
-    # Not a function: what is called sees its caller's frame next to its own.
-    __call__ = property(_called)
+    __call__ = _Call()
 
     def __get__(self, instance, owner=None):
         """An attribute of a class: a function is a method then."""

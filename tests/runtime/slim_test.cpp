@@ -147,6 +147,14 @@ INSTANTIATE_TEST_SUITE_P(
             "torch.vmap = lambda f: original(f)",
             "(original.__name__, type(DataParallel), torch.vmap(torch.sin)(torch.ones(1)), "
             "type(DataParallel(torch.nn.ReLU())) is DataParallel)"},
+        Use{"Signatures", "import inspect",
+            "[[*inspect.signature(f).parameters] for f in (torch.nn.DataParallel, torch.cond)]"},
+        Use{"NewClass", "import types\nMine = types.new_class('Mine', (torch.nn.DataParallel,))",
+            "Mine.__mro__[1] is torch.nn.DataParallel"},
+        Use{"Help", "import pydoc", "pydoc.render_doc(torch.nn.DataParallel)[:200]"},
+        Use{"Mocks", "from unittest import mock\nmade = mock.MagicMock(spec=torch.nn.DataParallel)",
+            "(isinstance(made, torch.nn.DataParallel), isinstance(made, torch.nn.Module), "
+            "isinstance(mock.create_autospec(torch.nn.DataParallel)(made), torch.nn.Module))"},
         Use{"AllNames", "from torch.nn import *",
             "(type(DataParallel(ReLU())) is DataParallel, DataParallel is torch.nn.DataParallel)"},
         Use{"EnvironmentOfTheStart",
