@@ -253,6 +253,7 @@ class _SlimTorch:
         "_multipy_finder",
         "_multipy_slim_compiler",
         "_multipy_slim_meta",
+        "_multipy_slim_parts",
         "_multipy_slim_types",
         "_multipy_slim",
     )

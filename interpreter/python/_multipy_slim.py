@@ -21,10 +21,11 @@ import sys
 
 import _multipy_finder as finder
 import _multipy_lazy_modules as lazy_modules
+import _multipy_slim_parts as parts
+import _multipy_slim_types as types_of_objects
 from _multipy_lazy_names import names_of
 from _multipy_slim_compiler import Decorations, trace_real_objects
 from _multipy_slim_meta import MetaKernels
-from _multipy_slim_types import COMPLETED
 
 _C10D = "torch.distributed.distributed_c10d"
 _REGISTER_PROCESS_GROUP = "_register_process_group_opaque_type"
@@ -212,7 +213,7 @@ class _Torch(finder.Package):
             "hf_raise_for_status",
         ),
     }
-    completed = COMPLETED
+    completed = {**parts.COMPLETED, **types_of_objects.COMPLETED}
     # What torch.library looks into when an operator goes.
     empty = frozenset({("torch.fx.operator_schemas", "_SCHEMA_TO_SIGNATURE_CACHE")})
     answers_in = {

@@ -155,6 +155,12 @@ INSTANTIATE_TEST_SUITE_P(
         Use{"Mocks", "from unittest import mock\nmade = mock.MagicMock(spec=torch.nn.DataParallel)",
             "(isinstance(made, torch.nn.DataParallel), isinstance(made, torch.nn.Module), "
             "isinstance(mock.create_autospec(torch.nn.DataParallel)(made), torch.nn.Module))"},
+        Use{"ModulesThatOnlyLazyOnesImport",
+            "import email, http, unittest, urllib\n"
+            "reached = [urllib.request.Request, urllib.error, "
+            "http.client, email.message, email.utils, unittest.mock.Mock, torch.distributed.utils, "
+            "torch.distributed.algorithms.join.Join, torch.testing._internal.logging_tensor]",
+            "([each.__name__ for each in reached], hasattr(urllib, 'not_there'))"},
         Use{"AllNames", "from torch.nn import *",
             "(type(DataParallel(ReLU())) is DataParallel, DataParallel is torch.nn.DataParallel)"},
         Use{"EnvironmentOfTheStart",
