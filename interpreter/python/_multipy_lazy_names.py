@@ -45,12 +45,21 @@ def belong_to(package, is_executed, may_have_lazy_names):
 def _before_import_from(module, name, importer):
     """`from module import name`, or *, of a module that has LazyNames of others."""
     names = names_of(module)
-    found = names.values() if name == "*" else [names[name]]
-    for lazy in [each for each in found if type(each) is LazyName]:
+    for key in _lazy_ones_of_all(module) if name == "*" else [name]:
+        lazy = names.get(key)
+        if type(lazy) is not LazyName:  # any more: another thread has executed it
+            continue
         if importer is not None:
             _slot(lazy, "_importers").append(importer)
-        if name != "*" and not _may_have_lazy_names():
-            names[name] = real(lazy)
+        if not _may_have_lazy_names():
+            names[key] = real(lazy)
+
+
+def _lazy_ones_of_all(module):
+    """Those of the names that * stands for."""
+    wanted = getattr(module, "__all__", None)  # which executes it, as the import is about to
+    lazy_ones = [key for key, value in [*names_of(module).items()] if type(value) is LazyName]
+    return [key for key in lazy_ones if (key[:1] != "_" if wanted is None else key in wanted)]
 
 
 def is_of_exception(name):

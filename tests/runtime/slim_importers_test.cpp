@@ -435,6 +435,7 @@ import inspect
   expectEqual(imports + match,
               "(radius(1), radius(Circle(2)), str(inspect.signature(Circle)), "
               "type('Round', (Circle,), {}).__mro__[1] is Circle, type(Circle(3)) is Circle)");
+  expectEqual("from transformers.matching import *\n" + match, "(radius(1), radius(Circle(2)))");
 }
 
 TEST_F(SlimImporters, MatchClasses) {

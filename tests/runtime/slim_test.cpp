@@ -162,7 +162,8 @@ INSTANTIATE_TEST_SUITE_P(
             "torch.distributed.algorithms.join.Join, torch.testing._internal.logging_tensor]",
             "([each.__name__ for each in reached], hasattr(urllib, 'not_there'))"},
         Use{"AllNames", "from torch.nn import *",
-            "(type(DataParallel(ReLU())) is DataParallel, DataParallel is torch.nn.DataParallel)"},
+            "(type(DataParallel), type(DataParallel(ReLU())) is DataParallel, "
+            "DataParallel is torch.nn.DataParallel)"},
         Use{"EnvironmentOfTheStart",
             "import os\nos.environ['PYTORCH_JIT'] = '0'\nimport torch.jit._state as state\n"
             "enabled = state._enabled.enabled\ndel os.environ['PYTORCH_JIT']",
