@@ -380,7 +380,7 @@ import glob, importlib.util, os, sys, types
 def compare(folder):
     importlib.util.find_spec('torch')  # loads those for slim interpreters
     files = glob.glob(folder + '/*.py')
-    assert len(files) == 12, files
+    assert len(files) == 14, files
     for file in files:
         name = os.path.basename(file)[:-3]
         code = compile(open(file).read(), f'<multipy/{name}.py>', 'exec')
