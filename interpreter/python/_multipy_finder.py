@@ -197,6 +197,7 @@ class _ImporterLoader(_LazyLoader):
         module.__loader__ = module.__spec__.loader = self._real
         with lazy_modules.Importing():
             self._real.exec_module(module)
+        lazy_names.note_tables(module)
 
 
 class _LazyImporterLoader(_ImporterLoader):

@@ -290,6 +290,8 @@ class Group:
             raise
         finally:
             spec._initializing = False
+        if is_importer(name):
+            lazy_names.note_tables(module)
         lazy_names.put_real_ones_in(module)
         complete(module)
 

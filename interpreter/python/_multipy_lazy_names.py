@@ -4,8 +4,9 @@
 subclassed, subscripted and asked for attributes as what it stands for, which executes the module.
 isinstance() with it is false until then, and that without executing anything: no instance can have been made.
 When the module has been executed, the real objects take the places of the LazyNames in the modules that
-imported them. Modules that may have no LazyNames, such as the program's, import the real objects, also from
-modules that have LazyNames. In other places they stay (a table of functions, a default argument), which
+imported them, and in their tables: dictionaries and lists that are global there, or attributes of their classes.
+Modules that may have no LazyNames, such as the program's, import the real objects, also from
+modules that have LazyNames. In other places they stay (a variable, a default argument), which
 makes no difference to Python code. For C code that looks at the types of objects there are in_all_places(),
 settle_class() and settle_attributes().
 
@@ -19,6 +20,7 @@ import functools
 import gc
 import sys
 import types
+from sys import getrefcount
 from _weakref import getweakrefcount
 from importlib import import_module
 
@@ -31,6 +33,8 @@ _is_executed_module = None
 _may_have_lazy_names = None
 _lazy_names = {}  # module's name -> {name -> LazyName}
 _weakly_referenced = []  # LazyNames that are out of use: what they stand for lives on, so they do
+_filled_later = []  # (namespace of a module, name) of dictionaries and lists that were empty when it had been executed
+_is_some_kept = False  # by something else than namespaces, of a module that has been executed
 _slot = object.__getattribute__
 
 
@@ -96,8 +100,12 @@ def lazy_name(module, name, importer):
 
 
 def put_real_ones_in(module):
-    """It has been executed: modules that have its lazy names get the real objects."""
-    for lazy in _lazy_names.pop(names_of(module)["__name__"], {}).values():
+    """It has been executed: modules that have its lazy names get the real objects, and so do their tables."""
+    global _is_some_kept
+    keepers = {}  # id of a namespace with names that are elsewhere, too -> it
+    of_module = _lazy_names.pop(names_of(module)["__name__"], {})
+    while of_module:
+        lazy = of_module.popitem()[1]
         found = _found(lazy)
         if getweakrefcount(lazy):
             _weakly_referenced.append(lazy)
@@ -109,6 +117,58 @@ def put_real_ones_in(module):
             on_demand = names.get("__getattr__")
             if type(on_demand) is _OnDemand:
                 on_demand.settle(lazy)
+        if getrefcount(lazy) > 2:  # this variable's, and the argument's
+            keepers.update((id(names), names) for names in _slot(lazy, "_importers"))
+    if keepers:
+        _is_some_kept = True
+        for names in keepers.values():
+            for table in _tables_in(names):
+                _put_real_ones_in_table(table)
+        _put_real_ones_in_filled_tables()
+
+
+def note_tables(module):
+    """A module that may have lazy names has been executed: what of it is empty, other modules may fill with theirs."""
+    global _is_some_kept
+    names = names_of(module)
+    _filled_later.extend((names, key) for key, value in names.items() if type(value) in (dict, list) and not value)
+    if _is_some_kept:  # a function may have executed it, and put it into a table then
+        _is_some_kept = False
+        _put_real_ones_in_filled_tables()
+
+
+def _tables_in(names):
+    """Dictionaries and lists of a module, and of classes that it defines."""
+    for value in [*names.values()]:
+        if issubclass(type(value), (dict, list)):
+            yield value
+        elif issubclass(type(value), type) and value.__module__ == names.get("__name__"):
+            for attribute in [*type.__getattribute__(value, "__dict__").values()]:
+                if issubclass(type(attribute), (dict, list)):
+                    yield attribute
+
+
+def _put_real_ones_in_filled_tables():
+    for names, key in _filled_later:
+        table = names.get(key)
+        if type(table) in (dict, list):
+            _put_real_ones_in_table(table)
+
+
+def _put_real_ones_in_table(table):
+    if issubclass(type(table), dict):
+        for key, value in [*dict.items(table)]:
+            if type(value) is LazyName and _has_been_executed(value):
+                dict.__setitem__(table, key, _found(value))
+        return
+    for i, value in enumerate(list.copy(table)):
+        if type(value) is LazyName and _has_been_executed(value):
+            list.__setitem__(table, i, _found(value))
+
+
+def _has_been_executed(lazy):
+    """As _is_executed(), when the end has been reached."""
+    return names_of(_slot(lazy, "_module"))["__name__"] not in _lazy_names
 
 
 class _OnDemand:

@@ -120,6 +120,18 @@ from torch._dynamo import allow_in_graph
 class Doubling(torch.nn.Module):
     def forward(self, x): return 2 * x
 )"},
+    {"transformers/registry.py", "kinds = {}\nall_kinds = []\n"},
+    {"transformers/registered/__init__.py", R"(
+from .. import registry
+from ..integrations.layers import doubled, halved
+
+def register(name, function):
+    registry.kinds[name + function.__name__] = function  # (its name: this executes the module)
+    registry.all_kinds.append(function)
+
+register("by two: ", doubled)
+register("by two: ", halved)
+)"},
     {"peft/__init__.py", "from .tuner import weights\n"},
     {"peft/tuner.py", R"(
 import sympy
@@ -475,6 +487,23 @@ x = torch.arange(3.0)
       "vars(tabled.Layer)['scaled'], tabled.layer.added, tabled.of_default.__defaults__[0], "
       "tabled.negate.__closure__[0].cell_contents, tabled.caches[0], "
       "tabled.doubled_again.func)]");
+}
+
+// Of theirs, of their classes, and of modules that import nothing of it.
+TEST_F(SlimImporters, HaveRealFunctionsInTablesOnceTheyAreExecuted) {
+  const std::string statements = "from transformers import tabled\n";
+  const std::string kinds =
+      "[type(f).__name__ for f in (tabled.Table.functions['doubled'], tabled.steps[0])]";
+  const Interpreter slim = interpreter(true);
+  EXPECT_EQ(text(slim, imports_ + statements, kinds), "['LazyName', 'LazyName']");
+  expectEqual(statements + "from transformers.integrations.layers import doubled, halved\n" +
+                  "names = {}\nexec('from transformers.tabled import *', names)\n",
+              "(" + kinds +
+                  ", tabled.table['doubled'] is doubled, tabled.steps[0] is halved, "
+                  "names['doubled'] is doubled)");
+  expectEqual("from transformers import registered, registry\n",
+              "([(name, type(f)) for name, f in registry.kinds.items()], "
+              "[type(f) for f in registry.all_kinds])");
 }
 
 TEST_F(SlimImporters, HaveMethodsOfLazyModules) {
