@@ -26,6 +26,24 @@ constinit PyObject* before = nullptr;
 constinit PyObject* standIn = nullptr;
 constinit PyObject* about = nullptr;
 
+bool isStandIn(PyObject* value) { return reinterpret_cast<PyObject*>(Py_TYPE(value)) == standIn; }
+
+// A table of what modules have that are not executed. It has them at its beginning: what is imported
+// again and again may be large.
+bool holdsStandIns(PyObject* value) {
+  constexpr Py_ssize_t kLookedAt = 64;
+  if (PyDict_CheckExact(value)) {
+    PyObject* held = nullptr;
+    Py_ssize_t at = 0;
+    for (Py_ssize_t i = 0; i < kLookedAt && PyDict_Next(value, &at, nullptr, &held); ++i)
+      if (isStandIn(held)) return true;
+  } else if (PyList_CheckExact(value)) {
+    for (Py_ssize_t i = 0; i < kLookedAt && i < PyList_GET_SIZE(value); ++i)
+      if (isStandIn(PyList_GET_ITEM(value, i))) return true;
+  }
+  return false;
+}
+
 // `module` or null with an exception.
 PyObject* withoutStandIns(Reference module, PyObject* names, PyObject* globals) {
   if (!PyModule_Check(module.get())) return module.release();
@@ -35,7 +53,7 @@ PyObject* withoutStandIns(Reference module, PyObject* names, PyObject* globals) 
     const bool isAll = PyUnicode_Check(name) && PyUnicode_CompareWithASCIIString(name, "*") == 0;
     PyObject* const value = isAll ? nullptr : PyDict_GetItemWithError(there, name);
     if (!value && PyErr_Occurred()) return nullptr;
-    if (!isAll && (!value || reinterpret_cast<PyObject*>(Py_TYPE(value)) != standIn)) continue;
+    if (!isAll && (!value || !(isStandIn(value) || holdsStandIns(value)))) continue;
     const auto importer = Reference::borrow(globals ? globals : Py_None);
     const auto done = Reference::take(
         PyObject_CallFunctionObjArgs(about, module.get(), name, importer.get(), nullptr));

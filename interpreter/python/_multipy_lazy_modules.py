@@ -358,6 +358,9 @@ class LazyModule(_Module):
         elif name in (answers := _package.answers_inside.get(function_of(frame_above(1)), ())):
             return answers[name]
         group.execute(self)
+        importer = frame_above(1)
+        if _imports_from(importer):  # when the import began, this had none that are of others
+            lazy_names.before_import_from(self, name, importer.f_globals)
         return _Module.__getattribute__(self, name)
 
     def __setattr__(self, name, value):
@@ -382,7 +385,7 @@ class LazyModule(_Module):
 def _lazy_name_or_answer(module, name, caller):
     """(whether there is one, and it), for a use that need not execute the module."""
     module_name = names_of(module)["__name__"]
-    imports = caller is not None and _operation_of(caller) == _IMPORT_FROM
+    imports = _imports_from(caller)
     function = function_of(caller)
     if (module_name, name) in _package.answers and not imports:
         return True, _package.answers[module_name, name]
@@ -444,6 +447,10 @@ def _has_to_be_a_class(module_name, name, importer):
     if key not in _needed:
         _needed[key] = frozenset(classes_needed_in(importer.f_code))
     return name in _needed[key]
+
+
+def _imports_from(frame):
+    return frame is not None and _operation_of(frame) == _IMPORT_FROM
 
 
 def _operation_of(frame):

@@ -43,26 +43,28 @@ def belong_to(package, is_executed, may_have_lazy_names):
     thread imports may have LazyNames. Once per interpreter."""
     global _package, _is_executed_module, _may_have_lazy_names
     _package, _is_executed_module, _may_have_lazy_names = package, is_executed, may_have_lazy_names
-    _multipy_host.call_about_stand_ins(LazyName, _before_import_from)
+    _multipy_host.call_about_stand_ins(LazyName, before_import_from)
 
 
-def _before_import_from(module, name, importer):
-    """`from module import name`, or *, of a module that has LazyNames of others."""
+def before_import_from(module, name, importer):
+    """`from module import name`, or *, of a module that has LazyNames of others, also in tables."""
     names = names_of(module)
     for key in _lazy_ones_of_all(module) if name == "*" else [name]:
-        lazy = names.get(key)
-        if type(lazy) is not LazyName:  # any more: another thread has executed it
-            continue
-        if importer is not None:
-            _slot(lazy, "_importers").append(importer)
-        if not _may_have_lazy_names():
-            names[key] = real(lazy)
+        found = names.get(key)
+        if type(found) in (dict, list):
+            if not _may_have_lazy_names():
+                _execute_all_in_table(found)
+        elif type(found) is LazyName:  # still: no other thread has executed it meanwhile
+            if importer is not None:
+                _slot(found, "_importers").append(importer)
+            if not _may_have_lazy_names():
+                names[key] = real(found)
 
 
 def _lazy_ones_of_all(module):
     """Those of the names that * stands for."""
     wanted = getattr(module, "__all__", None)  # which executes it, as the import is about to
-    lazy_ones = [key for key, value in [*names_of(module).items()] if type(value) is LazyName]
+    lazy_ones = [key for key, value in [*names_of(module).items()] if type(value) in (LazyName, dict, list)]
     return [key for key in lazy_ones if (key[:1] != "_" if wanted is None else key in wanted)]
 
 
@@ -164,6 +166,13 @@ def _put_real_ones_in_table(table):
     for i, value in enumerate(list.copy(table)):
         if type(value) is LazyName and _has_been_executed(value):
             list.__setitem__(table, i, _found(value))
+
+
+def _execute_all_in_table(table):
+    for lazy in [*table.values()] if type(table) is dict else table[:]:
+        if type(lazy) is LazyName:
+            real(lazy)
+    _put_real_ones_in_table(table)
 
 
 def _has_been_executed(lazy):

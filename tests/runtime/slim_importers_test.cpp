@@ -120,6 +120,8 @@ from torch._dynamo import allow_in_graph
 class Doubling(torch.nn.Module):
     def forward(self, x): return 2 * x
 )"},
+    {"transformers/integrations/tables.py",
+     "from .layers import added, doubled\nfunctions = {'added': added, 'doubled': doubled}\n"},
     {"transformers/registry.py", "kinds = {}\nall_kinds = []\n"},
     {"transformers/registered/__init__.py", R"(
 from .. import registry
@@ -447,6 +449,7 @@ import inspect
   expectEqual(imports + match,
               "(radius(1), radius(Circle(2)), str(inspect.signature(Circle)), "
               "type('Round', (Circle,), {}).__mro__[1] is Circle, type(Circle(3)) is Circle)");
+  expectEqual("from transformers.integrations.handing_on import Shape\n", "type(Shape)");
   expectEqual("from transformers.matching import *\n" + match, "(radius(1), radius(Circle(2)))");
 }
 
@@ -501,6 +504,10 @@ TEST_F(SlimImporters, HaveRealFunctionsInTablesOnceTheyAreExecuted) {
               "(" + kinds +
                   ", tabled.table['doubled'] is doubled, tabled.steps[0] is halved, "
                   "names['doubled'] is doubled)");
+  // The program imports the table itself.
+  expectEqual(statements + "from transformers.tabled import steps\n", "[type(f) for f in steps]");
+  expectEqual("from transformers.integrations.tables import functions\n",
+              "[(name, type(f)) for name, f in functions.items()]");
   expectEqual("from transformers import registered, registry\n",
               "([(name, type(f)) for name, f in registry.kinds.items()], "
               "[type(f) for f in registry.all_kinds])");
