@@ -237,10 +237,12 @@ class Call {
   // --- other threads
   /// False: it has ended.
   bool interrupt() {
-    const Entered inside(core_, "interrupt a call");
-    if (ended_) return false;
-    EXPECT_TRUE(inside.python().interrupt(state_));
-    return true;
+    for (;; std::this_thread::sleep_for(1ms)) {
+      const Entered inside(core_, "interrupt a call");
+      if (ended_) return false;
+      if (inside.python().interrupt(state_)) return true;
+      // Not now: the call's thread has a lock of the import system's, as while it imports numpy.
+    }
   }
   bool isPending() const {
     const Entered inside(core_, "look at a call");
