@@ -215,8 +215,6 @@ class InterpreterPoolExecutor(concurrent.futures.ThreadPoolExecutor):
 
     def submit(self, fn, /, *args, deadline=None, **kwargs):
         """As ever. After `deadline` seconds, waiting included, the task ends with a TimeoutError."""
-        if os.getpid() != self._pid:
-            raise RuntimeError(IN_FORKED_CHILD)
         end = None if deadline is None else time.monotonic() + deadline
         function = crossing.Copied(fn) if self._copies else fn
 
@@ -229,6 +227,8 @@ class InterpreterPoolExecutor(concurrent.futures.ThreadPoolExecutor):
         return self._submit(pickled, end)
 
     def _submit(self, pickled, end=None):
+        if os.getpid() != self._pid:
+            raise RuntimeError(IN_FORKED_CHILD)
         try:
             task = _Task(self._places, self._under_way, *pickled(), end)
         except Exception as error:
@@ -277,8 +277,6 @@ class InterpreterPoolExecutor(concurrent.futures.ThreadPoolExecutor):
         return lambda chunk: self._submit_chunk(sent, chunk)
 
     def _submit_chunk(self, sent, chunk):
-        if os.getpid() != self._pid:
-            raise RuntimeError(IN_FORKED_CHILD)
         call = inside.call_kept_for_each, (sent.token, chunk), {}
         return self._submit(lambda: (sent, crossing.pickle_of(call, **self._crossing)))
 

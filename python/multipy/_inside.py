@@ -29,8 +29,9 @@ def prepare(path, main, tracker=None):
         resource_tracker._resource_tracker._fd = tracker
 
 
-def be_worker(name, number):
+def prepare_worker(name, number, *of_program):
     """Tells it apart from other workers as processes are: by the names of its thread and its process, and by a number."""
+    prepare(*of_program)
     threading.current_thread().name = name
 
     def name_process(module):

@@ -149,8 +149,9 @@ class Worker:
         self._host = host_module()
         self._functions = {}
         self._worker = self._host.Worker(sys.prefix, sources(), arguments(), slim, variables(more_variables), python_options())
-        self.run(crossing.Pickle((inside.prepare, (search_path(), crossing.main_of_program(), resource_tracker()), {})))
-        self.run(crossing.Pickle((inside.be_worker, (threading.current_thread().name, next(_numbers)), {})))
+        own = threading.current_thread().name, next(_numbers)
+        of_program = search_path(), crossing.main_of_program(), resource_tracker()
+        self.run(crossing.Pickle((inside.prepare_worker, (*own, *of_program), {})))
 
     def give(self, sent, seconds=None, stop=None):
         """A function (_functions.py) that a task is about to name, if it has not got it."""
