@@ -28,8 +28,8 @@ constinit PyObject* about = nullptr;
 
 bool isStandIn(PyObject* value) { return reinterpret_cast<PyObject*>(Py_TYPE(value)) == standIn; }
 
-// A table of what modules have that are not executed. It has them at its beginning: what is imported
-// again and again may be large.
+// A table of what modules have that are not executed. It has them at its beginning: what is
+// imported again and again may be large.
 bool holdsStandIns(PyObject* value) {
   constexpr Py_ssize_t kLookedAt = 64;
   if (PyDict_CheckExact(value)) {
