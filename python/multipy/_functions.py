@@ -12,7 +12,7 @@ import sys
 import threading
 import types
 
-from multipy._workers import MOST_FUNCTIONS, crossing, inside
+from multipy._workers import MOST_FUNCTIONS, by_value, crossing, inside
 
 _tokens = itertools.count()
 
@@ -60,7 +60,7 @@ class Functions:
 
 
 def _goes_by_value(function):
-    return type(function) is types.FunctionType and function.__module__ == "__main__" and crossing.cloudpickler()
+    return type(function) is types.FunctionType and function.__module__ == "__main__" and by_value.cloudpickler()
 
 
 def _used_by(function):

@@ -10,7 +10,8 @@ import struct
 import sys
 import threading
 
-from _multipy_crossing import IN_WORKER, Pickle, Result, array_of, load, pickle_of, said, use_main, with_arrays
+from _multipy_by_value import IN_WORKER, use_main
+from _multipy_crossing import Pickle, Result, array_of, load, pickle_of, said, with_arrays
 
 if IN_WORKER:
     import _multipy_host

@@ -11,6 +11,7 @@ import weakref
 from multipy._workers import (
     IN_FORKED_CHILD,
     arguments,
+    by_value,
     crossing,
     host_module,
     python_options,
@@ -90,7 +91,7 @@ class Pool:
         self._loading = threading.Lock()
         self._under_way = set()
         *modules, (inside, source) = sources()
-        source += f"\nprepare({search_path()!r}, {crossing.main_of_program()!r}, {resource_tracker()!r})\n"
+        source += f"\nprepare({search_path()!r}, {by_value.main_of_program()!r}, {resource_tracker()!r})\n"
         self._pool = host.Pool(
             sys.prefix,
             [*modules, (inside, source)],

@@ -7,7 +7,8 @@ address, whatever start method it was made for; memory is mapped again, and what
 
 import os
 
-from _multipy_crossing import IN_WORKER, with_subclasses
+from _multipy_by_value import IN_WORKER
+from _multipy_crossing import with_subclasses
 
 if IN_WORKER:
     import _multipy_host

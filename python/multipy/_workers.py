@@ -25,6 +25,7 @@ def _load(name):
     return sys.modules[full]
 
 
+by_value = _load("by_value")
 crossing = _load("crossing")
 loop = _load("loop")
 sharing = _load("sharing")
@@ -33,7 +34,7 @@ inside = _load("inside")
 
 def sources():
     """(name, source) of the modules that interpreters have of us; last the one that the extension calls."""
-    names = "crossing", "loop", "sharing", "inside"
+    names = "by_value", "crossing", "loop", "sharing", "inside"
     return [(f"_multipy_{name}", (_FOLDER / f"_{name}.py").read_text("utf-8")) for name in names]
 
 
@@ -76,7 +77,7 @@ def resource_tracker():
 
 
 def refuse_in_worker():
-    if crossing.IN_WORKER:
+    if by_value.IN_WORKER:
         raise RuntimeError("an interpreter of a pool has no pools of its own: make it outside of tasks")
 
 
@@ -150,7 +151,7 @@ class Worker:
         self._functions = {}
         self._worker = self._host.Worker(sys.prefix, sources(), arguments(), slim, variables(more_variables), python_options())
         own = threading.current_thread().name, next(_numbers)
-        of_program = search_path(), crossing.main_of_program(), resource_tracker()
+        of_program = search_path(), by_value.main_of_program(), resource_tracker()
         self.run(crossing.Pickle((inside.prepare_worker, (*own, *of_program), {})))
 
     def give(self, sent, seconds=None, stop=None):

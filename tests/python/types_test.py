@@ -22,7 +22,7 @@ ignore_errors = True
 # cmake_prefix_path is there when multipy is installed.
 UNDESCRIBED = rf"""
 multipy\.cmake_prefix_path
-multipy\.(joblib|package|serve|_(built|crossing|functions|host|inside|loop|sharing|workers))(\..*)?
+multipy\.(joblib|package|serve|_(built|by_value|crossing|functions|host|inside|loop|sharing|workers))(\..*)?
 multipy\._(dataloader|executor|pool)\.(?!({"|".join(multipy.__all__)})\b).*
 """
 

@@ -1,0 +1,234 @@
+"""What goes by value of the main module, under the name _multipy_by_value: functions and classes, by cloudpickle, and
+the variables that these use. Both sides have this module.
+"""
+
+import enum
+import functools
+import importlib
+import os
+import sys
+import types
+import weakref
+
+IN_WORKER = "_multipy_host" in sys.builtin_module_names
+
+
+@functools.cache  # a look for what is not there takes longer than a task
+def cloudpickler(with_assigned=True):
+    """What pickles by value what is defined in __main__, and lambdas; None where it is not installed. Without
+    the values of variables of __main__ that functions assign, unless with_assigned."""
+    for module in "cloudpickle", "joblib.externals.cloudpickle":
+        try:
+            kind = importlib.import_module(module).CloudPickler
+        except ImportError:
+            continue
+        return _with_kept_variables(kind, with_assigned) if hasattr(kind, "_dynamic_function_reduce") else kind
+    return None
+
+
+def code_in_its_file(reduce_code, code):
+    """cloudpickle (3.1) says "<dynamic-code>" of all code: without lines in tracebacks, nor for inspect."""
+    make, arguments, *more = reduce_code(code)
+    return make, tuple([code.co_filename if isinstance(each, str) and each == "<dynamic-code>" else each for each in arguments]), *more
+
+
+# --- variables of __main__ that functions assign ("global model"), as an executor's initializer does
+#
+# cloudpickle gives the functions of each pickle variables of their own. Where functions of __main__
+# assign some, all of a worker's have their variables in one place, and what has been assigned there
+# stays: the others are what they are in the program each time.
+
+# In a worker:
+_variables = {}  # of the program's __main__
+_kept = set()  # names of those that functions assign
+
+
+def _with_kept_variables(kind, with_assigned):
+    class Pickler(kind):
+        def _dynamic_function_reduce(self, function):
+            make, arguments, state, *more = super()._dynamic_function_reduce(function)
+            main = vars(sys.modules["__main__"])
+            if function.__globals__ is main and (assigned := _assigned_in(main)):
+                code, variables, *others = arguments
+                dictionary, slots = state
+                if not with_assigned:
+                    rest = {name: each for name, each in slots["__globals__"].items() if name not in assigned}
+                    slots = {**slots, "__globals__": rest}
+                arguments = code, _Made(_variables_of_main, variables), *others
+                state = dictionary, {**slots, "__globals__": _Made(_not_assigned, slots["__globals__"], assigned)}
+            return make, arguments, state, *more
+
+        def reducer_override(self, value):
+            if isinstance(value, type) and _is_made_by_its_module(value):
+                return NotImplemented  # its name
+            reduced = super().reducer_override(value)
+            if not isinstance(value, type) or type(reduced) is not tuple or len(reduced) != 6:
+                return reduced
+            slots = vars(value).get("__slots__")
+            if isinstance(slots, _KINDS_OF_SLOTS) and not issubclass(value, tuple):
+                reduced = _class_with_slots(slots, *reduced)
+            make, arguments, state, _, _, set_state = reduced
+            names = value.__module__, value.__qualname__
+            return _class_again, (names, make, arguments), (set_state, state), None, None, _set_class_state
+
+    return Pickler
+
+
+_KINDS_OF_SLOTS = (str, tuple, list, dict, set, frozenset)
+
+
+def _class_with_slots(slots, make, arguments, *more):
+    """cloudpickle (3.1) makes a class without its slots first: with a __dict__, in which its objects have all."""
+    match arguments:
+        case metaclass, name, bases, dict() as names, identity, extra:
+            arguments = metaclass, name, bases, {**names, "__slots__": slots}, identity, extra
+    return make, arguments, *more
+
+
+# --- classes of __main__
+#
+# cloudpickle makes a class anew for each pickle, also where it then takes the one that it has made before; and it
+# sets its attributes each time, on the program's own class, too.
+
+_made_here = weakref.WeakSet()  # of the other side's
+
+
+def _class_again(names, make, arguments):
+    """A class of the other side's: the same one each time."""
+    module, qualname = names
+    known = getattr(sys.modules[make.__module__], "_DYNAMIC_CLASS_TRACKER_BY_ID", {}).get(arguments[-2])
+    if known is not None:
+        return known
+    main = sys.modules["__main__"]
+    if module == "__main__" and _has_run(main) and isinstance(own := _found(main, qualname), type):
+        return own
+    made = make(*arguments)
+    made.__qualname__ = qualname
+    _made_here.add(made)
+    if IN_WORKER and module == "__main__" and "." not in qualname:
+        setattr(main, qualname, made)  # so that a task can pickle its objects, into a file say
+    return made
+
+
+def _set_class_state(kind, state):
+    if kind in _made_here:
+        set_state, state = state
+        set_state(kind, state)
+
+
+def _has_run(main):
+    return IN_WORKER and main.__name__ == "__mp_main__"
+
+
+def _found(module, qualname):
+    try:
+        return functools.reduce(getattr, qualname.split("."), module)
+    except AttributeError:
+        return None
+
+
+def _is_made_by_its_module(kind):
+    """Whether a class of the program's __main__ has to be had by running that: code that is called when the class is
+    made would find neither the keywords of its definition nor members with their attributes, or be called twice."""
+    if IN_WORKER or kind.__module__ != "__main__" or not main_can_run():
+        return False
+    own = [each for each in kind.__mro__ if each.__module__ == "__main__"]
+    hooks = ("__init__", "__new__") if isinstance(kind, enum.EnumMeta) else ("__init_subclass__",)
+    if type(kind).__module__ != "__main__" and not any(hook in vars(each) for each in own for hook in hooks):
+        return False
+    return _found(sys.modules["__main__"], kind.__qualname__) is kind
+
+
+class _Made:
+    """Stands for what a function makes there."""
+
+    def __init__(self, function, *arguments):
+        self._call = function, arguments
+
+    def __reduce__(self):
+        return self._call
+
+
+def use_main(module):
+    """The program's main module has been imported here: the variables are its from now on."""
+    global _variables
+    kept = {name: _variables[name] for name in _kept if name in _variables}
+    # (Those that its functions have are not the module's: multiprocessing copies them.)
+    own = (each for each in _functions_in(vars(module)) if each.__module__ == "__mp_main__")
+    _variables = next((each.__globals__ for each in own), vars(module))
+    _variables.update(kept)
+
+
+def _variables_of_main(common):
+    if "__name__" not in _variables:
+        _variables.update(common)
+    return _variables
+
+
+def _not_assigned(variables, assigned):
+    _kept.update(assigned)
+    return {name: each for name, each in variables.items() if name not in assigned or name not in _variables}
+
+
+def _assigned_in(names):
+    """The variables of a module that its functions and methods assign."""
+    found = set()
+    for function in _functions_in(names):
+        if function.__globals__ is names:
+            found |= _assigned_by(function.__code__)
+    return frozenset(found)
+
+
+def _functions_in(names):
+    for each in list(names.values()):
+        for one in list(vars(each).values()) if isinstance(each, type) else (each,):
+            if isinstance(one, (staticmethod, classmethod)):
+                one = one.__func__
+            elif isinstance(one, property):
+                one = one.fget
+            if isinstance(one, functools._lru_cache_wrapper):
+                one = one.__wrapped__
+            while isinstance(one, types.FunctionType):
+                yield one
+                one = vars(one).get("__wrapped__")
+
+
+@functools.cache
+def _assigned_by(code):
+    import opcode
+
+    extended, found = 0, set()
+    for operation, argument in zip(code.co_code[::2], code.co_code[1::2]):
+        extended = extended << 8 | argument
+        if operation == opcode.opmap["STORE_GLOBAL"]:
+            found.add(code.co_names[extended])
+        if operation != opcode.EXTENDED_ARG:
+            extended = 0
+    for each in code.co_consts:
+        if isinstance(each, types.CodeType):
+            found |= _assigned_by(each)
+    return found
+
+
+def main_of_program():
+    """(name, path) of this program's main module, as multiprocessing's spawn has it. None if it has neither.
+    It is run in a worker that lacks something of it: where nothing pickles that by value."""
+    main = sys.modules["__main__"]
+    name = getattr(getattr(main, "__spec__", None), "name", None)
+    path = getattr(main, "__file__", None)
+    if name is None and path is None:
+        return None
+    return name, path and os.path.abspath(path)
+
+
+@functools.cache
+def main_can_run():
+    """Whether the main module can be run in a worker: it is a file, and says itself what is not to be run there."""
+    if IN_WORKER or (main := main_of_program()) is None:
+        return False
+    try:
+        with open(main[1], "rb") as file:
+            lines = file.read().splitlines()
+    except (OSError, TypeError):
+        return False
+    return any(line.startswith(b"if") and b"__name__" in line for line in lines)
