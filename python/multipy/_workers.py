@@ -12,7 +12,12 @@ import subprocess
 import sys
 import threading
 
-_FOLDER = pathlib.Path(__file__).parent
+_FOLDER = pathlib.Path(__file__).absolute().parent
+_EXECUTE_FILE = """import sys
+from _frozen_importlib_external import SourceFileLoader
+__file__ = {!r}
+SourceFileLoader(__name__, __file__).exec_module(sys.modules[__name__])
+"""
 
 
 def _load(name):
@@ -33,9 +38,12 @@ inside = _load("inside")
 
 
 def sources():
-    """(name, source) of the modules that interpreters have of us; last the one that the extension calls."""
+    """(name, source) of the modules that interpreters have of us; last the one that the extension calls.
+
+    Each executes its file, of which the program has left compiled code beside it.
+    """
     names = "by_value", "crossing", "loop", "sharing", "inside"
-    return [(f"_multipy_{name}", (_FOLDER / f"_{name}.py").read_text("utf-8")) for name in names]
+    return [(f"_multipy_{name}", _EXECUTE_FILE.format(str(_FOLDER / f"_{name}.py"))) for name in names]
 
 
 # What is in a script is of __mp_main__ in a worker that has run it, as with multiprocessing (which does the same).
