@@ -148,14 +148,18 @@ class _OwnPackage:
 
 
 class _OnFirstImport:
-    """Finder of one module, which `execute(loader, module)` is to execute the first time."""
+    """Finder of one module, which `execute(loader, module)` is to execute the first time.
 
-    def __init__(self, name, execute):
-        self._name = name
+    Then `calls` are called with it.
+    """
+
+    def __init__(self, name, execute=lambda loader, module: loader.exec_module(module), calls=()):
+        self.name = name
         self._execute = execute
+        self.calls = list(calls)
 
     def find_spec(self, name, path=None, target=None):
-        if name != self._name:
+        if name != self.name:
             return None
         spec = PathFinder.find_spec(name, path)
         if spec is not None and hasattr(spec.loader, "exec_module"):
@@ -164,18 +168,22 @@ class _OnFirstImport:
 
     def execute(self, loader, module):
         self._execute(loader, module)
+        for call in self.calls:
+            call(module)
         if self in sys.meta_path:
             sys.meta_path.remove(self)
 
 
 def after(name, call):
-    """Has `call` called with a module that has not been imported yet, once it has been executed."""
-
-    def execute(loader, module):
-        loader.exec_module(module)
-        call(module)
-
-    sys.meta_path.insert(0, _OnFirstImport(name, execute))
+    """Has `call` called with a module that has been executed: now, or by the thread that imports it."""
+    if name in sys.modules:
+        call(sys.modules[name])
+        return
+    for finder in sys.meta_path:
+        if isinstance(finder, _OnFirstImport) and finder.name == name:
+            finder.calls.append(call)
+            return
+    sys.meta_path.insert(0, _OnFirstImport(name, calls=[call]))
 
 
 class _MetaPath(list):
@@ -207,16 +215,11 @@ class _LoaderOnce:
         self._finder.execute(self._real, module)
 
 
-after_threading = []  # called with the module once it has been executed, on the importing thread
-
-
 def _execute_threading(loader, module):
     """In the thread that will finalise: threading takes the thread that executes it for the
     main one, and waits at the end until that one has gone. On a thread of the program that
     would be for ever."""
     _multipy_host.run_on_owner(lambda: loader.exec_module(module))
-    for each in after_threading:
-        each(module)
 
 
 def _execute_torch(loader, module):
@@ -440,7 +443,6 @@ def let_threads_be_waited_for(threading):
 
 def start(extra_paths, slim_torch, slim_importers, slim_modules):
     leave_signals_alone()
-    after_threading.extend((leave_main_threads_as_they_are, let_threads_be_waited_for))
     reload_environment_as_it_is()
     hold_others_while_forking()
     know_real_paths()
@@ -452,7 +454,11 @@ def start(extra_paths, slim_torch, slim_importers, slim_modules):
             _OwnPackage,
             RegisteredModules,
             _OnFirstImport("linecache", RegisteredModules.execute_linecache),
-            _OnFirstImport("threading", _execute_threading),
+            _OnFirstImport(
+                "threading",
+                _execute_threading,
+                [leave_main_threads_as_they_are, let_threads_be_waited_for],
+            ),
             _OnFirstImport("torch", _execute_torch),
             _OnFirstImport("numexpr", _execute_numexpr),
             *sys.meta_path,

@@ -1,29 +1,14 @@
 // multipy._host: interpreters in an ordinary Python process. Private to the package `multipy`.
 #include <Python.h>
-#include <multipy/runtime/interpreter_manager.h>
-
-#include <exception>
 
 #include "buffers.h"
 #include "crossing.h"
 #include "keyboard_interrupts.h"
 #include "pool.h"
 #include "stops.h"
-#include "torch_bridge/torch_bridge.h"
 #include "worker.h"
 
 namespace {
-
-// With the GIL: no thread of this Python may be importing torch meanwhile.
-bool prepare() {
-  try {
-    multipy::bridge::prepareProcess();
-    return true;
-  } catch (const std::exception& error) {
-    PyErr_SetString(PyExc_ImportError, error.what());
-    return false;
-  }
-}
 
 PyModuleDef definition = {PyModuleDef_HEAD_INIT,
                           "multipy._host",
@@ -38,7 +23,7 @@ PyModuleDef definition = {PyModuleDef_HEAD_INIT,
 }  // namespace
 
 PyMODINIT_FUNC PyInit__host() {
-  if (!prepare() || !multipy::host::initResultMemory()) return nullptr;
+  if (!multipy::host::initResultMemory()) return nullptr;
   multipy::host::prepareKeyboardInterrupts();
   PyObject* const module = PyModule_Create(&definition);
   if (module && multipy::host::addExceptions(module) && multipy::host::addWorkerType(module) &&

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "crossing.h"
+#include "first_start.h"
 #include "interpreter/common/reference.h"
 #include "stops.h"
 
@@ -64,7 +65,7 @@ PyObject* create(PyTypeObject* type, PyObject* arguments, PyObject*) {
       !variablesOf(variables, own) || !pythonOptionsOf(flags, own))
     return nullptr;
   std::shared_ptr<State> state;
-  if (!outside([&] {
+  if (!startInterpreters([&] {
         state = {new State(prefix, std::move(own)), DeletedWithoutGil<State>()};
         state->begin(sources);
       }))

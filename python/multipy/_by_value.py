@@ -2,13 +2,13 @@
 the variables that these use. Both sides have this module.
 """
 
-import enum
 import functools
-import importlib
 import os
 import sys
 import types
-import weakref
+from _weakrefset import WeakSet
+
+# (A worker imports this when it starts, so what few of them need is imported where it is.)
 
 IN_WORKER = "_multipy_host" in sys.builtin_module_names
 
@@ -17,6 +17,8 @@ IN_WORKER = "_multipy_host" in sys.builtin_module_names
 def cloudpickler(with_assigned=True):
     """What pickles by value what is defined in __main__, and lambdas; None where it is not installed. Without
     the values of variables of __main__ that functions assign, unless with_assigned."""
+    import importlib
+
     for module in "cloudpickle", "joblib.externals.cloudpickle":
         try:
             kind = importlib.import_module(module).CloudPickler
@@ -90,7 +92,7 @@ def _class_with_slots(slots, make, arguments, *more):
 # cloudpickle makes a class anew for each pickle, also where it then takes the one that it has made before; and it
 # sets its attributes each time, on the program's own class, too.
 
-_made_here = weakref.WeakSet()  # of the other side's
+_made_here = WeakSet()  # of the other side's
 
 
 def _class_again(names, make, arguments):
@@ -132,6 +134,8 @@ def _is_made_by_its_module(kind):
     made would find neither the keywords of its definition nor members with their attributes, or be called twice."""
     if IN_WORKER or kind.__module__ != "__main__" or not main_can_run():
         return False
+    import enum
+
     own = [each for each in kind.__mro__ if each.__module__ == "__main__"]
     hooks = ("__init__", "__new__") if isinstance(kind, enum.EnumMeta) else ("__init_subclass__",)
     if type(kind).__module__ != "__main__" and not any(hook in vars(each) for each in own for hook in hooks):

@@ -8,16 +8,16 @@ on both sides, so that what one side writes the other sees, and read-only stays 
 """
 
 import _pickle as pickle  # the same classes without what the module imports, which a worker may not need
+import _thread
 import copyreg
 import functools
 import io
 import sys
-import threading
 import types
 
 from _multipy_by_value import IN_WORKER, cloudpickler, code_in_its_file, main_can_run
 
-_beside = threading.local()
+_beside = _thread._local()  # threading.local
 
 
 class Pickle:

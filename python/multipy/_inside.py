@@ -5,10 +5,8 @@ and never calls it: its pickles name what is here.
 """
 
 import _pickle as pickle
-import importlib
-import struct
+import _thread
 import sys
-import threading
 
 from _multipy_by_value import IN_WORKER, use_main
 from _multipy_crossing import Pickle, Result, array_of, load, pickle_of, said, with_arrays
@@ -32,20 +30,22 @@ def prepare(path, main, tracker=None):
 
 def prepare_worker(name, number, *of_program):
     """Tells it apart from other workers as processes are: by the names of its thread and its process, and by a number."""
+    import _multipy_bootstrap
+
     prepare(*of_program)
-    threading.current_thread().name = name
+    own = _thread.get_ident()
+
+    def name_thread(threading):
+        if _thread.get_ident() == own:
+            threading.current_thread().name = name
 
     def name_process(module):
         process = module.current_process()
         process._identity = (number,)
         process.name = f"InterpreterPoolWorker-{number}"
 
-    if module := sys.modules.get("multiprocessing.process"):
-        name_process(module)
-    else:
-        import _multipy_bootstrap
-
-        _multipy_bootstrap.after("multiprocessing.process", name_process)
+    _multipy_bootstrap.after("threading", name_thread)
+    _multipy_bootstrap.after("multiprocessing.process", name_process)
 
 
 def _run_main():
@@ -133,6 +133,8 @@ def run(*parcel):
 def _packed(answer, raised=0, text=b""):
     described = b""
     if answer.buffers:
+        import struct
+
         views = [memoryview(each) for each in answer.buffers]
         described = b"".join(struct.pack("=QQQ", *_multipy_host.buffer_facts(view)) for view in views)
         _multipy_host.call_program(_keep, views)
@@ -286,7 +288,7 @@ class Model:
     def __init__(self, address, size, described, tensors):
         data = _multipy_host.program_memory(address, size, True, 0, 0, 0)
         self._parcel = bytes(data), list(described), tuple(tensors)
-        self._lock = threading.Lock()
+        self._lock = _thread.allocate_lock()
         self._model = None
 
     def __reduce__(self):
@@ -348,13 +350,15 @@ class Model:
 def _model_again(*parcel):
     model = Model.__new__(Model)
     model._parcel = parcel
-    model._lock = threading.Lock()
+    model._lock = _thread.allocate_lock()
     model._model = None
     return model
 
 
 def _named(name):
     """What "module:attribute.of.it" names."""
+    import importlib
+
     module, _, path = name.partition(":")
     found = importlib.import_module(module)
     for part in path.split("."):

@@ -14,6 +14,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 
 namespace multipy::bridge {
 
@@ -21,9 +22,12 @@ namespace multipy::bridge {
 /// Decided at the first call.
 bool programHasPython();
 
-/// Once; further calls have no effect. Only where programHasPython(). Throws UnsupportedTorchError,
-/// LoadError.
-void adoptProgramsPython();
+/// Once; further calls have no effect. Only where programHasPython(). `meanwhile` is called first:
+/// it may start a thread that starts an interpreter. Throws UnsupportedTorchError, LoadError, and
+/// what `meanwhile` throws.
+void adoptProgramsPython(const std::function<void()>& meanwhile = {});
+/// Whether a thread is at it, for which others would wait.
+bool isAdoptingProgramsPython() noexcept;
 
 /// Loads a library that registers with torch as it is, for the program, for good. Throws LoadError.
 void loadForProgram(const std::filesystem::path& library);

@@ -73,12 +73,14 @@ const TorchRoutes& torchRoutes() {
   return *routes;
 }
 
-void prepareProcess() {
+void prepareProcess(const std::function<void()>& meanwhile) {
   if (programHasPython())
-    adoptProgramsPython();
+    adoptProgramsPython(meanwhile);
   else
     registerPyInterpreter();
 }
+
+bool isBeingPrepared() noexcept { return isAdoptingProgramsPython(); }
 
 bool purge(InterpreterId slot) noexcept {
   if (!slot.isInterpreter()) return true;

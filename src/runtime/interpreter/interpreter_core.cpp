@@ -93,7 +93,9 @@ std::shared_ptr<InterpreterCore> InterpreterCore::start(const InterpreterRecipe&
 }
 
 void InterpreterCore::bringUp(const InterpreterRecipe& recipe, InterpreterOptions options) {
-  bridge::prepareProcess();
+  // (What another thread does for it takes as long as this start, which has to do with torch once
+  // it imports that.)
+  if (!bridge::isBeingPrepared()) bridge::prepareProcess();
   prepareResidentCopy(recipe.cache);
 
   slot_ = Ownership::instance().admit();
@@ -109,6 +111,7 @@ void InterpreterCore::bringUp(const InterpreterRecipe& recipe, InterpreterOption
   stage_ = Stage::Housekeeping;
   process::runOwner(slot_, [&] { initialize(recipe, options); });
   stage_ = Stage::Initialized;
+  bridge::prepareProcess();
 
   setLive(true);
   Ownership::instance().setLive(slot_, api().holdsGil);
