@@ -447,9 +447,10 @@ class Limits(unittest.TestCase):
 class Processes(unittest.TestCase):
     """Programs of their own."""
 
-    def run_program(self, text, status=0, options=()):
+    def run_program(self, text, status=0, options=(), **variables):
         done = subprocess.run(
             [sys.executable, "-B", *options, "-c", textwrap.dedent(text)],
+            env={**os.environ, **variables},
             capture_output=True,
             text=True,
             timeout=300,
@@ -493,6 +494,20 @@ class Processes(unittest.TestCase):
             assert y.grad.tolist() == [1, 1, 1]
             """
         )
+
+    def test_an_interpreter_that_imports_torch_when_it_starts(self):
+        with tempfile.TemporaryDirectory() as folder:
+            pathlib.Path(folder, "sitecustomize.py").write_text("import torch")
+            self.run_program(
+                """
+                import sys
+                assert "torch" in sys.modules
+                import multipy
+                with multipy.InterpreterPoolExecutor(2) as pool:
+                    assert pool.submit(eval, "__import__('sys').modules['torch'].ones(2).sum().item()").result() == 2
+                """,
+                PYTHONPATH=os.pathsep.join([folder, os.environ["PYTHONPATH"]]),
+            )
 
     def test_an_operator_that_the_program_takes_back_is_gone_where_an_interpreter_has_it_too(self):
         self.run_program(

@@ -93,8 +93,7 @@ std::shared_ptr<InterpreterCore> InterpreterCore::start(const InterpreterRecipe&
 }
 
 void InterpreterCore::bringUp(const InterpreterRecipe& recipe, InterpreterOptions options) {
-  // (What another thread does for it takes as long as this start, which has to do with torch once
-  // it imports that.)
+  // (What another thread is at is waited for by the first library of torch's: torch_adapter.cpp.)
   if (!bridge::isBeingPrepared()) bridge::prepareProcess();
   prepareResidentCopy(recipe.cache);
 
@@ -111,7 +110,6 @@ void InterpreterCore::bringUp(const InterpreterRecipe& recipe, InterpreterOption
   stage_ = Stage::Housekeeping;
   process::runOwner(slot_, [&] { initialize(recipe, options); });
   stage_ = Stage::Initialized;
-  bridge::prepareProcess();
 
   setLive(true);
   Ownership::instance().setLive(slot_, api().holdsGil);
