@@ -36,10 +36,7 @@ class _MainThread:
 
     def __enter__(self):
         self._process = os.getpid()
-        if "threading" in sys.modules:
-            self._show(sys.modules["threading"])
-        else:
-            _multipy_bootstrap.after_threading.append(self._show)
+        _multipy_bootstrap.after("threading", self._show)
 
     def __exit__(self, *_):
         threading = sys.modules.get("threading")
