@@ -6,7 +6,7 @@ import functools
 import os
 import sys
 import types
-from _weakrefset import WeakSet
+import weakref
 
 # (A worker imports this when it starts, so what few of them need is imported where it is.)
 
@@ -14,9 +14,10 @@ IN_WORKER = "_multipy_host" in sys.builtin_module_names
 
 
 @functools.cache  # a look for what is not there takes longer than a task
-def cloudpickler(with_assigned=True):
+def cloudpickler(with_assigned=True, deep=False):
     """What pickles by value what is defined in __main__, and lambdas; None where it is not installed. Without
-    the values of variables of __main__ that functions assign, unless with_assigned."""
+    the values of variables of __main__ that functions assign, unless with_assigned. What the other side keeps
+    is named where functions use it, with `deep` wherever it is."""
     import importlib
 
     for module in "cloudpickle", "joblib.externals.cloudpickle":
@@ -24,7 +25,10 @@ def cloudpickler(with_assigned=True):
             kind = importlib.import_module(module).CloudPickler
         except ImportError:
             continue
-        return _with_kept_variables(kind, with_assigned) if hasattr(kind, "_dynamic_function_reduce") else kind
+        if not hasattr(kind, "_dynamic_function_reduce"):
+            return kind
+        kind = _with_kept_variables(kind, with_assigned)
+        return _deep(kind) if deep else kind
     return None
 
 
@@ -47,18 +51,32 @@ _kept = set()  # names of those that functions assign
 
 def _with_kept_variables(kind, with_assigned):
     class Pickler(kind):
+        known = {}  # what the other side keeps, by id() (_functions.py)
+
         def _dynamic_function_reduce(self, function):
             make, arguments, state, *more = super()._dynamic_function_reduce(function)
             main = vars(sys.modules["__main__"])
-            if function.__globals__ is main and (assigned := _assigned_in(main)):
+            if function.__globals__ is not main:
+                return make, arguments, state, *more
+            dictionary, slots = state
+            used = {name: self._or_its_place(each) for name, each in slots["__globals__"].items()}
+            if assigned := assigned_in(main):
                 code, variables, *others = arguments
-                dictionary, slots = state
                 if not with_assigned:
-                    rest = {name: each for name, each in slots["__globals__"].items() if name not in assigned}
-                    slots = {**slots, "__globals__": rest}
+                    used = {name: each for name, each in used.items() if name not in assigned}
                 arguments = code, _Made(_variables_of_main, variables), *others
-                state = dictionary, {**slots, "__globals__": _Made(_not_assigned, slots["__globals__"], assigned)}
-            return make, arguments, state, *more
+                used = _Made(_not_assigned, used, assigned)
+            return make, arguments, (dictionary, {**slots, "__globals__": used}), *more
+
+        def _or_its_place(self, value):
+            place = self.place_of(value)
+            return value if place is None else _Made(kept, place)
+
+        def place_of(self, value):
+            if (kept := self.known.get(id(value))) is None:
+                return None
+            self.groups.add(kept.group)
+            return kept.place
 
         def reducer_override(self, value):
             if isinstance(value, type) and _is_made_by_its_module(value):
@@ -71,7 +89,15 @@ def _with_kept_variables(kind, with_assigned):
                 reduced = _class_with_slots(slots, *reduced)
             make, arguments, state, _, _, set_state = reduced
             names = value.__module__, value.__qualname__
-            return _class_again, (names, make, arguments), (set_state, state), None, None, _set_class_state
+            return _class_again, (names, make, arguments), (set_state, state, _version(value)), None, None, _set_class_state
+
+    return Pickler
+
+
+def _deep(kind):
+    class Pickler(kind):
+        def persistent_id(self, value):
+            return self.place_of(value)
 
     return Pickler
 
@@ -90,9 +116,21 @@ def _class_with_slots(slots, make, arguments, *more):
 # --- classes of __main__
 #
 # cloudpickle makes a class anew for each pickle, also where it then takes the one that it has made before; and it
-# sets its attributes each time, on the program's own class, too.
+# sets its attributes each time, on the program's own class, too. What tasks have set stays, until the program sets some.
 
-_made_here = WeakSet()  # of the other side's
+_made_here = weakref.WeakKeyDictionary()  # of the other side's: the version of their attributes
+_versions = weakref.WeakKeyDictionary()  # of classes of our __main__: what their attributes are bound to, and which version that is
+
+
+def _version(kind):
+    if kind.__module__ != "__main__" or _found(sys.modules["__main__"], kind.__qualname__) is not kind:
+        return None
+    attributes = list(vars(kind).items())
+    before, version = _versions.get(kind, ((), 0))
+    if len(before) != len(attributes) or any(a is not b or c is not d for (a, c), (b, d) in zip(before, attributes)):
+        version += 1
+        _versions[kind] = attributes, version
+    return version
 
 
 def _class_again(names, make, arguments):
@@ -106,16 +144,21 @@ def _class_again(names, make, arguments):
         return own
     made = make(*arguments)
     made.__qualname__ = qualname
-    _made_here.add(made)
+    _made_here[made] = None
     if IN_WORKER and module == "__main__" and "." not in qualname:
         setattr(main, qualname, made)  # so that a task can pickle its objects, into a file say
     return made
 
 
 def _set_class_state(kind, state):
-    if kind in _made_here:
-        set_state, state = state
-        set_state(kind, state)
+    set_state, state, version = state
+    if kind not in _made_here:
+        return
+    if version is not None and version == _made_here[kind]:
+        attributes, *more = state
+        state = {name: each for name, each in attributes.items() if hasattr(type(each), "__get__")}, *more  # methods
+    _made_here[kind] = version
+    set_state(kind, state)
 
 
 def _has_run(main):
@@ -161,6 +204,31 @@ def use_main(module):
     own = (each for each in _functions_in(vars(module)) if each.__module__ == "__mp_main__")
     _variables = next((each.__globals__ for each in own), vars(module))
     _variables.update(kept)
+    for values in _groups.values():
+        _variables.update(values)
+
+
+# What variables of __main__ are bound to that functions change in place (a table that an initializer fills): each is sent
+# once, and named in pickles. In a worker:
+_groups = {}  # of what has been sent together: by their numbers, the values by names
+
+
+def keep(group, values):
+    main = sys.modules["__main__"]
+    if _has_run(main):  # functions that have been had by running it may have changed its own
+        for name, own in _variables.items():
+            if name in values and type(own) is type(values[name]):
+                values[name] = own
+    _groups[group] = values
+
+
+def forget(group):
+    del _groups[group]
+
+
+def kept(place):
+    group, name = place
+    return _groups[group][name]
 
 
 def _variables_of_main(common):
@@ -174,7 +242,7 @@ def _not_assigned(variables, assigned):
     return {name: each for name, each in variables.items() if name not in assigned or name not in _variables}
 
 
-def _assigned_in(names):
+def assigned_in(names):
     """The variables of a module that its functions and methods assign."""
     found = set()
     for function in _functions_in(names):

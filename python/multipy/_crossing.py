@@ -15,7 +15,7 @@ import io
 import sys
 import types
 
-from _multipy_by_value import IN_WORKER, cloudpickler, code_in_its_file, main_can_run
+from _multipy_by_value import IN_WORKER, cloudpickler, code_in_its_file, kept, main_can_run
 
 _beside = _thread._local()  # threading.local
 
@@ -25,14 +25,15 @@ class Pickle:
 
     copy_below: buffers of fewer bytes are copied, and tensors with storages of fewer. read_only: whether the
     other buffers are, on the other side. sharing: a _sharing.Sharing, which lives as long as the pickle.
+    known: what is kept on the other side, by id() (_functions.py); `groups` are those of it that the pickle names.
     """
 
-    __slots__ = ("data", "buffers", "tensors", "_copy_below", "_read_only", "_sharing")
+    __slots__ = ("data", "buffers", "tensors", "groups", "_copy_below", "_read_only", "_sharing")
 
-    def __init__(self, value, by_value=None, copy_below=0, read_only=False, sharing=None):
+    def __init__(self, value, by_value=None, copy_below=0, read_only=False, sharing=None, known=None):
         if sharing:
             sharing.begin()
-        self.buffers, self.tensors = [], []
+        self.buffers, self.tensors, self.groups = [], [], set()
         self._copy_below, self._read_only = copy_below, read_only
         self._sharing = sharing
         stream = io.BytesIO()
@@ -54,7 +55,7 @@ class Pickle:
             if reduce_code := table.get(types.CodeType):
                 table[types.CodeType] = functools.partial(code_in_its_file, reduce_code)
             pickler = kind.__new__(kind)
-            pickler.__dict__["dispatch_table"] = table
+            pickler.__dict__.update(dispatch_table=table, known=known or {}, groups=self.groups)
             pickler.__init__(stream, 5, buffer_callback=self._keep)
         else:
             pickler = kind(stream, 5, buffer_callback=self._keep)
@@ -140,10 +141,10 @@ def proxy_again(key, how, arguments):
     return how(*arguments)
 
 
-def pickle_of(value, function=None, **how):
+def pickle_of(value, function=None, deep=False, **how):
     """A Pickle, by cloudpickle of what plain pickle cannot take and of what is of __main__; `function`, of the
     value, may be. What cloudpickle cannot take of __main__ is named, where the other side has it or can run the
-    main module: a function that uses a lock, say. `how` is Pickle's."""
+    main module: a function that uses a lock, say. `deep` is cloudpickler's, `how` is Pickle's."""
     plain = None
     if getattr(function, "__module__", None) != "__main__":
         try:
@@ -152,13 +153,13 @@ def pickle_of(value, function=None, **how):
             if cloudpickler() is None:
                 raise
             try:
-                return _pickle_of_main(value, **how)
+                return _pickle_of_main(value, deep, **how)
             except Exception:
                 raise error from None  # which says what it is that cannot be pickled
         if b"__main__" not in plain.data or not cloudpickler():
             return plain
     try:
-        return _pickle_of_main(value, **how)
+        return _pickle_of_main(value, deep, **how)
     except Exception as error:
         if not IN_WORKER and not main_can_run():
             raise
@@ -168,13 +169,13 @@ def pickle_of(value, function=None, **how):
             raise error from None
 
 
-def _pickle_of_main(value, **how):
+def _pickle_of_main(value, deep, **how):
     """Of what is of __main__, without the values of variables that its functions assign where those cannot be
     pickled: a lock, say, that its initializer has been given."""
     try:
-        return Pickle(value, cloudpickler(), **how)
+        return Pickle(value, cloudpickler(True, deep), **how)
     except Exception as error:
-        if not (other := cloudpickler(with_assigned=False)):
+        if not (other := cloudpickler(False, deep)):
             raise
         try:
             return Pickle(value, other, **how)
@@ -210,11 +211,17 @@ def tensor_beside(number):
     return _beside.tensors[number]
 
 
-def load(data, buffers, tensors):
+class _DeepUnpickler(pickle.Unpickler):
+    def persistent_load(self, place):
+        return kept(place)
+
+
+def load(data, buffers, tensors, deep=False):
     before = getattr(_beside, "tensors", None)
     _beside.tensors = tensors
     try:
-        return pickle.loads(data, buffers=map(memoryview, buffers))
+        views = map(memoryview, buffers)
+        return _DeepUnpickler(io.BytesIO(data), buffers=views).load() if deep else pickle.loads(data, buffers=views)
     finally:
         _beside.tensors = before
 

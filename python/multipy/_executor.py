@@ -97,6 +97,8 @@ class _Task:
         try:
             if self._under_way.is_over or self._stop.is_requested():
                 raise concurrent.futures.CancelledError()
+            if groups := functions.groups_of(self._sent, self._pickle):
+                worker.give_variables(groups, self._seconds_left(), self._stop)
             if self._sent is not None:
                 worker.give(self._sent, self._seconds_left(), self._stop)
             return worker.run(self._pickle, self._seconds_left(), self._stop)
@@ -134,6 +136,7 @@ class _Places(threading.local):
     def start(self):
         worker = Worker(self._slim, self._variables)
         if self._initializer is not None:
+            worker.give_variables(functions.groups_of(self._initializer))
             worker.run(self._initializer)
         self._worker, self._tasks = worker, 0
 
@@ -197,10 +200,12 @@ class InterpreterPoolExecutor(concurrent.futures.ThreadPoolExecutor):
         self._copies = copy
         if copy:
             self._crossing = crossing.COPY_ALL
+        self._functions = functions.Functions(self._crossing)
+        if initializer is not None:
+            self._functions.begin(initializer)
         first = None if initializer is None else self._inherited(initializer, tuple(initargs))
         self._places = _Places(first, max_tasks_per_child, how, self._variables)
         self._under_way = _UnderWay()
-        self._functions = functions.Functions(self._crossing)
         self._pid = os.getpid()
         # Without an initializer an interpreter starts when its thread has a task, which is under way then.
         start = None if first is None else self._places.start
@@ -209,26 +214,34 @@ class InterpreterPoolExecutor(concurrent.futures.ThreadPoolExecutor):
     def _inherited(self, initializer, arguments):
         """The call of it, which may have what processes inherit: multiprocessing's locks, values and queues."""
         if "multiprocessing.reduction" not in sys.modules:  # so there are none
-            return pickled(initializer, arguments, {}, **self._crossing)
+            return self._pickled(initializer, initializer, arguments, {})
         with sharing.Sharing() as shared:
-            return pickled(initializer, arguments, {}, sharing=shared, **self._crossing)
+            return self._pickled(initializer, initializer, arguments, {}, sharing=shared)
+
+    def _pickled(self, function, *call, **how):
+        return crossing.pickle_of(call, function, known=self._functions.known, **how, **self._crossing)
 
     def submit(self, fn, /, *args, deadline=None, **kwargs):
         """As ever. After `deadline` seconds, waiting included, the task ends with a TimeoutError."""
         end = None if deadline is None else time.monotonic() + deadline
-        function = crossing.Copied(fn) if self._copies else fn
 
         def pickled():
-            if sent := None if self._copies else self._functions.sent(fn):
-                call = inside.call_kept, (sent.token, args, kwargs), {}
-                return sent, crossing.pickle_of(call, **self._crossing)
-            return None, crossing.pickle_of((function, args, kwargs), fn, **self._crossing)
+            if sent := self._functions.sent(fn):
+                return sent, self._call_of_kept(inside.call_kept, sent.token, args, kwargs)
+            return None, self._pickled(fn, self._called(fn), args, kwargs)
 
         return self._submit(pickled, end)
+
+    def _called(self, function):
+        return crossing.Copied(function) if self._copies else function
+
+    def _call_of_kept(self, caller, *arguments):
+        return crossing.pickle_of((self._called(caller), arguments, {}), **self._crossing)
 
     def _submit(self, pickled, end=None):
         if os.getpid() != self._pid:
             raise RuntimeError(IN_FORKED_CHILD)
+        self._functions.submitting()
         try:
             task = _Task(self._places, self._under_way, *pickled(), end)
         except Exception as error:
@@ -269,7 +282,7 @@ class InterpreterPoolExecutor(concurrent.futures.ThreadPoolExecutor):
     def _submitting(self, fn):
         """What submits the calls of a chunk."""
         try:
-            sent = None if self._copies else self._functions.sent_for(fn)
+            sent = self._functions.sent_for(fn)
         except Exception:  # each call has its error
             sent = None
         if sent is None:
@@ -277,8 +290,7 @@ class InterpreterPoolExecutor(concurrent.futures.ThreadPoolExecutor):
         return lambda chunk: self._submit_chunk(sent, chunk)
 
     def _submit_chunk(self, sent, chunk):
-        call = inside.call_kept_for_each, (sent.token, chunk), {}
-        return self._submit(lambda: (sent, crossing.pickle_of(call, **self._crossing)))
+        return self._submit(lambda: (sent, self._call_of_kept(inside.call_kept_for_each, sent.token, chunk)))
 
 
 def _results(futures, more, end):

@@ -1,16 +1,21 @@
-"""Functions of the main module on their way to workers.
+"""Functions of the main module on their way to workers, and variables that they use.
 
 By value a function has with it what it uses of the main module: other functions, classes, variables. That a table
 of a million entries is sent with each task would take seconds, and what a task puts into a cache would be gone with the next
 one. So a function goes to a worker once, as it is then, and tasks name it. It goes again when one of the things that it
 uses has been bound to another object: which, is found by looking at names, as values can be large.
+
+What such functions may change in place (a table that an initializer fills, say) is one object for all of them in a
+worker, as it is in the main module. It goes there once, before what uses it, and pickles name it.
 """
 
+import contextlib
 import functools
 import itertools
 import sys
 import threading
 import types
+import typing
 
 from multipy._workers import MOST_FUNCTIONS, by_value, crossing, inside
 
@@ -20,33 +25,115 @@ _tokens = itertools.count()
 class Sent:
     """A function that has been pickled, and what it used then."""
 
-    __slots__ = ("token", "pickle", "used")
+    __slots__ = ("token", "pickle", "used", "groups")
 
-    def __init__(self, function, used, how):
+    def __init__(self, function, used, known, how):
         self.token, self.used = next(_tokens), used
-        self.pickle = crossing.pickle_of((inside.keep_function, (self.token, function), {}), function, **how)
+        own = crossing.pickle_of(function, function, deep=True, known=known, **how)
+        self.pickle, self.groups = _call(inside.keep_function, self.token, own), own.groups
 
     def used_the_same(self, used):
         return len(used) == len(self.used) and all(a is b for a, b in zip(used, self.used))
 
 
+class _Group:
+    """Variables that go to workers in one pickle: what is in several of them is one object there, too."""
+
+    is_over = False  # all have been bound to other objects
+
+    def __init__(self, values, known, how):
+        self.number = next(_tokens)
+        self.pack(values, known, how)
+
+    def pack(self, values, known, how):
+        own = crossing.Pickle(values, by_value.cloudpickler(deep=True), known=known, **how)
+        self.pickle, self.groups = _call(inside.keep_variables, self.number, own), own.groups
+
+
+def _call(keeper, token, pickle):
+    return crossing.Pickle((keeper, (token, pickle.data, pickle.buffers, pickle.tensors), {}))
+
+
+class _Kept:
+    """A variable's value, which workers have."""
+
+    __slots__ = ("value", "group", "place")
+
+    def __init__(self, value, group, name):
+        self.value, self.group, self.place = value, group, (group.number, name)
+
+
+def groups_of(*pickles):
+    """Those that they name, and those that these do, in the order in which a worker has to have them."""
+    found, todo = set(), [group for each in pickles if each is not None for group in each.groups]
+    while todo:
+        if (group := todo.pop()) not in found:
+            found.add(group)
+            todo += group.groups
+    return sorted(found, key=lambda group: group.number)
+
+
 class Functions:
-    """Those that a pool has been given."""
+    """Those that a pool has been given, and the variables that these use."""
 
     def __init__(self, how):
         self._how = how  # of _crossing.Pickle
         self._lock = threading.RLock()
         self._sent = {}
+        self._variables = {}  # _Kept ones, by names
+        self._first = False  # whether what the initializer uses is packed again when the first task is submitted
+        self.known = {}  # the _Kept ones by the id() of their values: each time another dictionary
+
+    def begin(self, initializer):
+        """What an initializer uses goes to workers as it is when there is a task for them."""
+        if by_value.cloudpickler():
+            self._keep(_used_by(initializer)[1])
+            self._first = True
+
+    def submitting(self):
+        if not self._first:
+            return
+        with self._lock:
+            if self._first and self._variables:
+                values = {name: each.value for name, each in self._variables.items()}
+                with contextlib.suppress(Exception):  # what has become one that cannot be pickled stays as it was
+                    next(iter(self._variables.values())).group.pack(values, {}, self._how)
+            self._first = False
+
+    def _keep(self, named):
+        assigned = by_value.assigned_in(vars(sys.modules["__main__"]))  # which are a worker's own anyway
+        new = {
+            name: value
+            for name, value in named.items()
+            if not (isinstance(value, _FIXED) or name in assigned or self._has(name, value))
+        }
+        with contextlib.suppress(Exception):  # a function that uses one that cannot be pickled goes by its name
+            self._add(new)
+
+    def _has(self, name, value):
+        known = self._variables.get(name)
+        return known is not None and known.value is value
+
+    def _add(self, values):
+        if not values:
+            return
+        group = _Group(values, self.known, self._how)
+        before = {each.group for each in self._variables.values()}
+        self._variables.update((name, _Kept(value, group, name)) for name, value in values.items())
+        self.known = {id(each.value): each for each in self._variables.values()}
+        for each in before - {each.group for each in self._variables.values()}:
+            each.is_over = True
 
     def sent(self, function):
         """None for what is not a function at the main module's top level: that goes with each task."""
         if not _goes_by_value(function) or vars(sys.modules["__main__"]).get(function.__qualname__) is not function:
             return None
-        used = _used_by(function)
+        used, named = _used_by(function)
         with self._lock:
             known = self._sent.pop(function.__qualname__, None)
             if known is None or not known.used_the_same(used):
-                known = Sent(function, used, self._how)
+                self._keep(named)
+                known = Sent(function, used, self.known, self._how)
             self._sent[function.__qualname__] = known
             while len(self._sent) > MOST_FUNCTIONS:
                 del self._sent[next(iter(self._sent))]  # the one that has been unused for longest
@@ -55,7 +142,7 @@ class Functions:
     def sent_for(self, function):
         """For many tasks that are submitted at once; also a function that is made by another one, or a lambda."""
         if _goes_by_value(function):
-            return self.sent(function) or Sent(function, [], self._how)
+            return self.sent(function) or Sent(function, [], self.known, self._how)
         return None
 
 
@@ -64,9 +151,10 @@ def _goes_by_value(function):
 
 
 def _used_by(function):
-    """The objects that it uses of the main module, and those that these do: each once, in the same order each time."""
+    """The objects that it uses of the main module, and those that these do: each once, in the same order each time. And
+    what its variables are bound to, by their names."""
     main = vars(sys.modules["__main__"])
-    found, seen = [], set()
+    found, named, seen = [], {}, set()
     todo = [function]
     while todo:
         each = todo.pop()
@@ -81,7 +169,9 @@ def _used_by(function):
             todo += vars(each).values()
             todo += _contents(each.__closure__ or ())
             if each.__globals__ is main:
-                todo += [main[name] for name in _names_in(each.__code__) if name in main]
+                values = {name: main[name] for name in _names_in(each.__code__) if name in main}
+                todo += values.values()
+                named.update(values)
         elif isinstance(each, type):
             if each.__module__ == "__main__":
                 todo += each.__bases__
@@ -92,7 +182,20 @@ def _used_by(function):
             todo += each.fget, each.fset, each.fdel
         elif isinstance(each, functools._lru_cache_wrapper):
             todo.append(each.__wrapped__)
-    return found
+        elif isinstance(each, functools.partial):
+            todo += each.func, *each.args, *each.keywords.values()
+        elif isinstance(each, types.MethodType):
+            todo += each.__func__, each.__self__
+        elif type(each).__module__ == "__main__":
+            todo.append(type(each))
+    return found, named
+
+
+# What is not changed in place. (Functions go with what uses them, classes are made once.)
+_FIXED = (
+    int, float, complex, str, bytes, type(None), type, types.FunctionType, types.BuiltinFunctionType, types.ModuleType,
+    functools._lru_cache_wrapper, typing.TypeVar,
+)  # fmt: skip
 
 
 def _contents(cells):

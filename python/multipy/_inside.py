@@ -8,7 +8,7 @@ import _pickle as pickle
 import _thread
 import sys
 
-from _multipy_by_value import IN_WORKER, use_main
+from _multipy_by_value import IN_WORKER, keep, use_main
 from _multipy_crossing import Pickle, Result, array_of, load, pickle_of, said, with_arrays
 
 if IN_WORKER:
@@ -61,25 +61,29 @@ def _run_main():
     use_main(sys.modules["__main__"])
 
 
-def _load_task(data, buffers, tensors):
+def _load_task(*parcel):
     try:
-        return load(data, buffers, tensors)
+        return load(*parcel)
     except (AttributeError, ModuleNotFoundError) as error:  # (a worker's own: __mp_main__)
         if _main is None or "main__" not in str(error):
             raise
     _run_main()
-    return load(data, buffers, tensors)
+    return load(*parcel)
 
 
 _functions = {}  # of the program's main module, by their tokens (_functions.py)
 
 
-def keep_function(token, function):
-    _functions[token] = function
+def keep_function(token, *parcel):
+    _functions[token] = _load_task(*parcel, True)
 
 
 def forget_function(token):
     del _functions[token]
+
+
+def keep_variables(token, *parcel):
+    keep(token, _load_task(*parcel, True))
 
 
 def call_kept(token, arguments, keywords):

@@ -156,11 +156,21 @@ class Worker:
 
     def __init__(self, slim=(True, (), ()), more_variables=()):
         self._host = host_module()
-        self._functions = {}
+        self._functions, self._groups = {}, set()
         self._worker = self._host.Worker(sys.prefix, sources(), arguments(), slim, variables(more_variables), python_options())
         own = threading.current_thread().name, next(_numbers)
         of_program = search_path(), by_value.main_of_program(), resource_tracker()
         self.run(crossing.Pickle((inside.prepare_worker, (*own, *of_program), {})))
+
+    def give_variables(self, groups, seconds=None, stop=None):
+        """Those (_functions.py) that a pickle is about to name, if it has not got them."""
+        for group in groups:
+            if group not in self._groups:
+                self.run(group.pickle, seconds, stop)
+                self._groups.add(group)
+        for group in [group for group in self._groups if group.is_over and group not in groups]:
+            self.run(crossing.Pickle((by_value.forget, (group.number,), {})), seconds, stop)
+            self._groups.remove(group)
 
     def give(self, sent, seconds=None, stop=None):
         """A function (_functions.py) that a task is about to name, if it has not got it."""

@@ -1015,15 +1015,20 @@ class Processes(unittest.TestCase):
                         assert pool.submit(look, 1).result() == (2, False)
                     assert list(pool.map(look, [0, 1, 2])) == [(1, True), (2, False), (3, True)]
                     assert Table.sent == before + 1, Table.sent
-                    # What is bound anew goes there with it.
+                    # What is bound anew goes there with it, and nothing else.
                     factor = 10
-                    assert pool.submit(look, 1).result() == (20, True)
+                    assert pool.submit(look, 1).result() == (20, False)
+                    assert Table.sent == before + 1, Table.sent
                     table = Table([4, 5, 6])
-                    assert pool.submit(look, 1).result() == (50, True)
+                    assert pool.submit(look, 1).result() == (50, False)
                     def helper(i): return "another"
-                    assert pool.submit(look, 1).result() == ("another", True)
+                    assert pool.submit(look, 1).result() == ("another", False)
                     before = Table.sent
                     assert list(pool.map(lambda i: table.values[i], [0, 1, 2] * 10, chunksize=2)) == [4, 5, 6] * 10
+                    assert Table.sent == before, Table.sent
+                    alone = Table([4, 5, 6])
+                    before = Table.sent
+                    assert list(pool.map(lambda i: alone.values[i], [0, 1, 2] * 10, chunksize=2)) == [4, 5, 6] * 10
                     assert Table.sent == before + 1, Table.sent
                     # More functions than an interpreter keeps, over and over; one that is used stays.
                     for i in range(40):
@@ -1037,6 +1042,75 @@ class Processes(unittest.TestCase):
                     assert [pool.submit(look, 2).result() for _ in range(3)] == [("another", True), ("another", False), ("another", True)]
             """
         )
+
+    def test_what_functions_of_the_main_module_change_in_place_is_one_object_for_all_of_them(self):
+        program = """
+            import functools, sys, types
+            if "plain" in sys.argv:
+                sys.modules.update({"cloudpickle": None, "joblib": None})
+            import multipy
+
+            table, items, names = {}, [], types.SimpleNamespace()
+            other = {"table": table}
+            nothing = object()
+            class Holder:
+                value = None
+                def __init__(self): self.own = None
+                def look(self): return table["x"], self.own
+                @classmethod
+                def set(cls, value): cls.value = value
+            holder = Holder()
+
+            def begin(value):
+                table["x"] = names.x = Holder.value = holder.own = value
+                items.append(value)
+            def look(): return table["x"], other["table"]["x"], items, names.x, Holder.value, holder.own
+            def through_another(): return look()
+            def count():
+                table["calls"] = table.get("calls", 0) + 1
+                return table["calls"]
+            def count_again(): return count()
+            def is_nothing(value=nothing): return value is nothing
+            def is_nothing_too(value=nothing): return value is nothing
+
+            if __name__ == "__main__":
+                new = multipy.InterpreterPoolExecutor
+                for how in {}, {"copy": True}, {"max_tasks_per_child": 1}:
+                    for initializer in (begin, (5,)), (functools.partial(begin, 5), ()):
+                        with new(1, initializer=initializer[0], initargs=initializer[1], **how) as pool:
+                            for function in look, through_another, look:
+                                assert pool.submit(function).result() == (5, 5, [5], 5, 5, 5), function
+                            assert list(pool.map(functools.partial(divmod, 7), [5])) == [(1, 2)]
+                            assert pool.submit(Holder().look).result() == (5, None)
+                            expected = [1] * 3 if "max_tasks_per_child" in how else [1, 2, 3]
+                            assert [pool.submit(each).result() for each in (count, count_again, count)] == expected
+                            if "plain" not in sys.argv:
+                                assert pool.submit(lambda: table["x"]).result() == 5
+                                assert list(pool.map(lambda i: table["x"] + i, range(3), chunksize=2)) == [5, 6, 7]
+                assert (table, items, Holder.value) == ({}, [], None)
+                with new(1) as pool:
+                    assert pool.submit(is_nothing).result() and pool.submit(is_nothing_too).result()
+                if "plain" in sys.argv: sys.exit()
+                with new(1, initializer=begin, initargs=(5,)) as pool:
+                    table["later"] = 1  # before there is an interpreter
+                    assert pool.submit(lambda: sorted(table)).result() == ["later", "x"]
+                    # An argument is what it is here.
+                    assert pool.submit(sorted, table).result() == pool.submit(lambda x: sorted(x), table).result() == ["later"]
+                    # What the program binds or sets anew is there, too.
+                    table = {"x": 6}
+                    assert pool.submit(look).result() == (6, 5, [5], 5, 5, 5)
+                    Holder.value = 7
+                    assert pool.submit(look).result() == (6, 5, [5], 5, 7, 5)
+                    assert pool.submit(Holder().look).result() == (6, None)
+                    table = {"x": 8}
+                    assert pool.submit(Holder().look).result() == (8, None)
+                    for i in range(5):
+                        table = {"x": i}
+                        assert pool.submit(look).result()[0] == i
+                    assert pool.submit(eval, "len(__import__('sys').modules['_multipy_by_value']._groups)").result() == 3
+            """
+        self.run_script(program)
+        self.run_script(program, "plain")
 
     def test_what_the_main_module_defines_anew_counts(self):
         self.run_script(
