@@ -54,19 +54,24 @@ def _with_kept_variables(kind, with_assigned):
         known = {}  # what the other side keeps, by id() (_functions.py)
 
         def _dynamic_function_reduce(self, function):
-            make, arguments, state, *more = super()._dynamic_function_reduce(function)
+            make, arguments, (dictionary, slots), _, _, set_state = super()._dynamic_function_reduce(function)
+            arguments, used = self._with_variables(function, arguments, slots["__globals__"])
+            again = function.__module__, function.__qualname__, make, arguments
+            state = set_state, (dictionary, {**slots, "__globals__": used})
+            return _function_again, again, state, None, None, _set_function_state
+
+        def _with_variables(self, function, arguments, used):
             main = vars(sys.modules["__main__"])
             if function.__globals__ is not main:
-                return make, arguments, state, *more
-            dictionary, slots = state
-            used = {name: self._or_its_place(each) for name, each in slots["__globals__"].items()}
+                return arguments, used
+            used = {name: self._or_its_place(each) for name, each in used.items()}
             if assigned := assigned_in(main):
                 code, variables, *others = arguments
                 if not with_assigned:
                     used = {name: each for name, each in used.items() if name not in assigned}
                 arguments = code, _Made(_variables_of_main, variables), *others
                 used = _Made(_not_assigned, used, assigned)
-            return make, arguments, (dictionary, {**slots, "__globals__": used}), *more
+            return arguments, used
 
         def _or_its_place(self, value):
             place = self.place_of(value)
@@ -111,6 +116,47 @@ def _class_with_slots(slots, make, arguments, *more):
         case metaclass, name, bases, dict() as names, identity, extra:
             arguments = metaclass, name, bases, {**names, "__slots__": slots}, identity, extra
     return make, arguments, *more
+
+
+# --- functions of __main__
+#
+# One that comes back is the program's own, which may be a key there. In a worker the main module has those that a task
+# can use, so that it can pickle them.
+
+made = {}  # in a worker: by their names
+
+
+def _function_again(module, qualname, make, arguments):
+    own = _own_function(qualname) if module == "__main__" else None
+    return own if own and own.__code__ == arguments[0] else make(*arguments)
+
+
+def _own_function(qualname):
+    """Of the main module, where that has been run."""
+    main = sys.modules["__main__"]
+    own = None if IN_WORKER and not _has_run(main) else _found(main, qualname)
+    own = getattr(own, "__func__", own)  # a class method's
+    return own if isinstance(own, types.FunctionType) else None
+
+
+def _set_function_state(function, state):
+    set_state, state = state
+    if _own_function(function.__qualname__) is function:
+        if IN_WORKER:
+            function.__globals__.update(state[1]["__globals__"])
+        return
+    set_state(function, state)
+    name = function.__qualname__
+    if IN_WORKER and function.__module__ == "__main__" and name.isidentifier():
+        made[name] = function
+        have({name: function})
+
+
+def have(functions):
+    """In the main module, if it has not been run here."""
+    main = sys.modules["__main__"]
+    if not _has_run(main):
+        vars(main).update(functions)
 
 
 # --- classes of __main__

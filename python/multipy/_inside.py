@@ -8,7 +8,7 @@ import _pickle as pickle
 import _thread
 import sys
 
-from _multipy_by_value import IN_WORKER, keep, use_main
+from _multipy_by_value import IN_WORKER, have, keep, made, use_main
 from _multipy_crossing import Pickle, Result, array_of, load, pickle_of, said, with_arrays
 
 if IN_WORKER:
@@ -71,11 +71,12 @@ def _load_task(*parcel):
     return load(*parcel)
 
 
-_functions = {}  # of the program's main module, by their tokens (_functions.py)
+_functions = {}  # of the program's main module, by their tokens (_functions.py), with those that these use
 
 
 def keep_function(token, *parcel):
-    _functions[token] = _load_task(*parcel, True)
+    made.clear()
+    _functions[token] = _load_task(*parcel, True), made.copy()
 
 
 def forget_function(token):
@@ -87,11 +88,14 @@ def keep_variables(token, *parcel):
 
 
 def call_kept(token, arguments, keywords):
-    return _functions[token](*arguments, **keywords)
+    function, used = _functions[token]
+    have(used)
+    return function(*arguments, **keywords)
 
 
 def call_kept_for_each(token, calls):
-    function = _functions[token]
+    function, used = _functions[token]
+    have(used)
     return [function(*arguments) for arguments in calls]
 
 

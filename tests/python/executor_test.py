@@ -897,6 +897,49 @@ class Processes(unittest.TestCase):
             """
         )
 
+    def test_functions_of_the_main_module_come_back_as_themselves_and_are_pickled_in_tasks(self):
+        program = """
+            import functools, pickle, sys
+            import multipy
+
+            def wrapped(function):
+                @functools.wraps(function)
+                def inner(*arguments): return function(*arguments)
+                return inner
+            def helper(x): return x + 1
+            @wrapped
+            def decorated(x): return x * 3
+            class Holder:
+                def __init__(self, function): self.function = function
+                @staticmethod
+                def static(): pass
+                @classmethod
+                def of_class(cls): pass
+            if "run" in sys.argv:
+                class Hooked:
+                    def __init_subclass__(cls): pass
+
+            def call(*functions): return {function: function(1) for function in functions}
+            def used(): return helper, functools.partial(decorated, 2), Holder.static, Holder.of_class
+            def pickled(value): return pickle.dumps((value, helper, pickled, decorated))
+            def run_main(): return Hooked
+
+            if __name__ == "__main__":
+                with multipy.InterpreterPoolExecutor(1) as pool:
+                    if "run" in sys.argv: pool.submit(run_main).result()
+                    for _ in range(2):
+                        assert pool.submit(call, helper, decorated).result() == {helper: 2, decorated: 3}
+                        first, second, third, fourth = pool.submit(used).result()
+                        assert first is helper and second.func is decorated and third is Holder.static
+                        assert fourth.__func__ is Holder.of_class.__func__
+                        holder, *functions = pickle.loads(pool.submit(pickled, Holder(call)).result())
+                        assert holder.function is call and functions == [helper, pickled, decorated]
+                        other = pool.submit(lambda: lambda: helper(4)).result()
+                        assert other() == 5
+            """
+        self.run_script(program)
+        self.run_script(program, "run")
+
     def test_threads_of_tasks_are_waited_for_and_workers_are_told_apart(self):
         self.run_script(
             """
