@@ -3,6 +3,7 @@ the variables that these use. Both sides have this module.
 """
 
 import functools
+import io
 import os
 import sys
 import types
@@ -14,10 +15,10 @@ IN_WORKER = "_multipy_host" in sys.builtin_module_names
 
 
 @functools.cache  # a look for what is not there takes longer than a task
-def cloudpickler(with_assigned=True, deep=False):
+def cloudpickler(with_all=True, deep=False):
     """What pickles by value what is defined in __main__, and lambdas; None where it is not installed. Without
-    the values of variables of __main__ that functions assign, unless with_assigned. What the other side keeps
-    is named where functions use it, with `deep` wherever it is."""
+    the values of variables of __main__ that functions assign, and what they may look up, unless with_all. What the
+    other side keeps is named where functions use it, with `deep` wherever it is."""
     import importlib
 
     for module in "cloudpickle", "joblib.externals.cloudpickle":
@@ -27,7 +28,7 @@ def cloudpickler(with_assigned=True, deep=False):
             continue
         if not hasattr(kind, "_dynamic_function_reduce"):
             return kind
-        kind = _with_kept_variables(kind, with_assigned)
+        kind = _with_kept_variables(kind, with_all)
         return _deep(kind) if deep else kind
     return None
 
@@ -49,7 +50,7 @@ _variables = {}  # of the program's __main__
 _kept = set()  # names of those that functions assign
 
 
-def _with_kept_variables(kind, with_assigned):
+def _with_kept_variables(kind, with_all):
     class Pickler(kind):
         known = {}  # what the other side keeps, by id() (_functions.py)
 
@@ -64,10 +65,12 @@ def _with_kept_variables(kind, with_assigned):
             main = vars(sys.modules["__main__"])
             if function.__globals__ is not main:
                 return arguments, used
+            if with_all:
+                used = {**looked_up(function), **used}
             used = {name: self._or_its_place(each) for name, each in used.items()}
             if assigned := assigned_in(main):
                 code, variables, *others = arguments
-                if not with_assigned:
+                if not with_all:
                     used = {name: each for name, each in used.items() if name not in assigned}
                 arguments = code, _Made(_variables_of_main, variables), *others
                 used = _Made(_not_assigned, used, assigned)
@@ -94,7 +97,8 @@ def _with_kept_variables(kind, with_assigned):
                 reduced = _class_with_slots(slots, *reduced)
             make, arguments, state, _, _, set_state = reduced
             names = value.__module__, value.__qualname__
-            return _class_again, (names, make, arguments), (set_state, state, _version(value)), None, None, _set_class_state
+            state = set_state, state, _version(value), looked_up(value) if with_all else {}
+            return _class_again, (names, make, arguments), state, None, None, _set_class_state
 
     return Pickler
 
@@ -116,6 +120,72 @@ def _class_with_slots(slots, make, arguments, *more):
         case metaclass, name, bases, dict() as names, identity, extra:
             arguments = metaclass, name, bases, {**names, "__slots__": slots}, identity, extra
     return make, arguments, *more
+
+
+# --- names that code of __main__ looks up: in annotations, by eval() and the like
+#
+# Which these are, only strings say.
+
+_LOOKING_UP = {"globals", "eval", "exec", "__main__"}
+
+
+def looked_up(definition):
+    """What a function or a class of __main__ may find by its name there: what annotations name; if it looks names up, what
+    its strings name, and all functions and classes."""
+    main = vars(sys.modules["__main__"])
+    if IN_WORKER or definition.__module__ != "__main__":
+        return {}
+    texts = [each for each in _annotations_of(definition).values() if isinstance(each, str)]
+    found = {}
+    if isinstance(definition, types.FunctionType):
+        names, strings = _names_and_strings(definition.__code__)
+        if names & _LOOKING_UP or {"modules", "__name__"} <= names:
+            texts += strings
+            found = {name: each for name, each in list(main.items()) if _can_be_looked_up(each)}
+    if texts:
+        import re
+
+        names = {name for text in texts for name in re.findall(r"[^\W\d]\w*", text)}
+        found.update((name, main[name]) for name in sorted(names & main.keys()))
+    return found
+
+
+def _annotations_of(definition):
+    if isinstance(definition, type):
+        return vars(definition).get("__annotations__", {})
+    try:
+        return definition.__annotations__
+    except Exception:  # from CPython 3.14 on they are evaluated here
+        return {}
+
+
+_can_be_pickled = weakref.WeakKeyDictionary()
+
+
+def _can_be_looked_up(value):
+    """Functions and classes of __main__ that can be pickled: others (one that uses the pool, say) must not keep a task from
+    an interpreter."""
+    if not isinstance(value, (type, types.FunctionType)) or value.__module__ != "__main__":
+        return False
+    if value not in _can_be_pickled:
+        try:
+            cloudpickler(False)(io.BytesIO(), 5, buffer_callback=lambda _: None).dump(value)
+        except Exception:
+            _can_be_pickled[value] = False
+        else:
+            _can_be_pickled[value] = True
+    return _can_be_pickled[value]
+
+
+@functools.cache
+def _names_and_strings(code):
+    names, strings = set(code.co_names), [each for each in code.co_consts if isinstance(each, str)]
+    for each in code.co_consts:
+        if isinstance(each, types.CodeType):
+            more_names, more_strings = _names_and_strings(each)
+            names |= more_names
+            strings += more_strings
+    return names, strings
 
 
 # --- functions of __main__
@@ -197,9 +267,11 @@ def _class_again(names, make, arguments):
 
 
 def _set_class_state(kind, state):
-    set_state, state, version = state
+    set_state, state, version, names = state
     if kind not in _made_here:
         return
+    if IN_WORKER:
+        have(names)
     if version is not None and version == _made_here[kind]:
         attributes, *more = state
         state = {name: each for name, each in attributes.items() if hasattr(type(each), "__get__")}, *more  # methods

@@ -170,12 +170,14 @@ def _used_by(function):
             todo += _contents(each.__closure__ or ())
             if each.__globals__ is main:
                 values = {name: main[name] for name in _names_in(each.__code__) if name in main}
+                values.update(by_value.looked_up(each))
                 todo += values.values()
                 named.update(values)
         elif isinstance(each, type):
             if each.__module__ == "__main__":
                 todo += each.__bases__
                 todo += vars(each).values()
+                todo += by_value.looked_up(each).values()
         elif isinstance(each, (staticmethod, classmethod)):
             todo.append(each.__func__)
         elif isinstance(each, property):

@@ -940,6 +940,56 @@ class Processes(unittest.TestCase):
         self.run_script(program)
         self.run_script(program, "run")
 
+    def test_names_of_the_main_module_that_only_strings_say_are_found_in_tasks(self):
+        program = """
+            from __future__ import annotations
+            import dataclasses, sys, typing
+            import multipy
+
+            Items = typing.List["Item"]
+            @dataclasses.dataclass
+            class Item:
+                name: str
+            @dataclasses.dataclass
+            class Order:
+                items: Items
+                next: Order | None = None
+                def first(self) -> Item: return self.items[0]
+            def helper(x: Item) -> Order: return x + 1
+            table = {"a": 1}
+
+            def hints(function=helper):
+                of_class, of_method = typing.get_type_hints(Order), typing.get_type_hints(Order.first)
+                assert typing.get_args(of_class["items"]) == (of_method["return"],)
+                return sorted([*of_class, *of_method, *typing.get_type_hints(function)])
+            def by_globals(name): return globals()[name](1)
+            def in_another_function(name): return (lambda: globals()[name](1))()
+            def by_module(name): return getattr(sys.modules[__name__], name)(1)
+            def by_main(name):
+                import __main__
+                return getattr(__main__, name)(1)
+            def by_eval(name): return eval(name)(1)
+            def by_exec(name):
+                names = {}
+                exec(f"x = {name}(1)", globals(), names)
+                return names["x"]
+            def by_a_string(name): return eval("table['a']") + 1
+            class Caller:
+                def call(self, name): return globals()[name](1)
+
+            if __name__ == "__main__":
+                with multipy.InterpreterPoolExecutor(1) as pool:
+                    def use(*call): return pool.submit(*call).result()  # which cannot be pickled
+                    assert use(hints) == ["items", "next", "return", "return", "x"]
+                    for function in by_globals, in_another_function, by_module, by_main, by_eval, by_exec, by_a_string, Caller().call:
+                        with multipy.InterpreterPoolExecutor(1) as other:
+                            assert other.submit(function, "helper").result() == 2, function
+                        assert use(function, "helper") == 2, function
+                    def helper(x): return "another"
+                    assert use(by_globals, "helper") == "another"
+            """
+        self.run_script(program)
+
     def test_threads_of_tasks_are_waited_for_and_workers_are_told_apart(self):
         self.run_script(
             """
