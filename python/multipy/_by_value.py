@@ -138,8 +138,7 @@ def looked_up(definition):
     texts = [each for each in _annotations_of(definition).values() if isinstance(each, str)]
     found = {}
     if isinstance(definition, types.FunctionType):
-        names, strings = _names_and_strings(definition.__code__)
-        if names & _LOOKING_UP or {"modules", "__name__"} <= names:
+        if (strings := _strings_of(definition.__code__)) is not None:
             texts += strings
             found = {name: each for name, each in list(main.items()) if _can_be_looked_up(each)}
     if texts:
@@ -178,6 +177,12 @@ def _can_be_looked_up(value):
 
 
 @functools.cache
+def _strings_of(code):
+    """None if it does not look names up."""
+    names, strings = _names_and_strings(code)
+    return strings if names & _LOOKING_UP or {"modules", "__name__"} <= names else None
+
+
 def _names_and_strings(code):
     names, strings = set(code.co_names), [each for each in code.co_consts if isinstance(each, str)]
     for each in code.co_consts:

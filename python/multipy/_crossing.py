@@ -33,7 +33,7 @@ class Pickle:
     def __init__(self, value, by_value=None, copy_below=0, read_only=False, sharing=None, known=None):
         if sharing:
             sharing.begin()
-        self.buffers, self.tensors, self.groups = [], [], set()
+        self.buffers, self.tensors, self.groups = [], [], ()
         self._copy_below, self._read_only = copy_below, read_only
         self._sharing = sharing
         stream = io.BytesIO()
@@ -54,6 +54,7 @@ class Pickle:
         if by_value:  # which has a table of its class, and looks at it when it is initialised
             if reduce_code := table.get(types.CodeType):
                 table[types.CodeType] = functools.partial(code_in_its_file, reduce_code)
+            self.groups = set()
             pickler = kind.__new__(kind)
             pickler.__dict__.update(dispatch_table=table, known=known or {}, groups=self.groups)
             pickler.__init__(stream, 5, buffer_callback=self._keep)

@@ -97,8 +97,8 @@ class _Task:
         try:
             if self._under_way.is_over or self._stop.is_requested():
                 raise concurrent.futures.CancelledError()
-            if groups := functions.groups_of(self._sent, self._pickle):
-                worker.give_variables(groups, self._seconds_left(), self._stop)
+            if self._pickle.groups:
+                worker.give_variables(functions.in_order(self._pickle.groups), self._seconds_left(), self._stop)
             if self._sent is not None:
                 worker.give(self._sent, self._seconds_left(), self._stop)
             return worker.run(self._pickle, self._seconds_left(), self._stop)
@@ -136,7 +136,7 @@ class _Places(threading.local):
     def start(self):
         worker = Worker(self._slim, self._variables)
         if self._initializer is not None:
-            worker.give_variables(functions.groups_of(self._initializer))
+            worker.give_variables(functions.in_order(self._initializer.groups))
             worker.run(self._initializer)
         self._worker, self._tasks = worker, 0
 

@@ -30,7 +30,7 @@ class Sent:
     def __init__(self, function, used, known, how):
         self.token, self.used = next(_tokens), used
         own = crossing.pickle_of(function, function, deep=True, known=known, **how)
-        self.pickle, self.groups = _call(inside.keep_function, self.token, own), own.groups
+        self.pickle, self.groups = _call(inside.keep_function, self.token, own), in_order(own.groups)
 
     def used_the_same(self, used):
         return len(used) == len(self.used) and all(a is b for a, b in zip(used, self.used))
@@ -63,9 +63,9 @@ class _Kept:
         self.value, self.group, self.place = value, group, (group.number, name)
 
 
-def groups_of(*pickles):
-    """Those that they name, and those that these do, in the order in which a worker has to have them."""
-    found, todo = set(), [group for each in pickles if each is not None for group in each.groups]
+def in_order(groups):
+    """Groups, and those that they name, in the order in which a worker has to have them."""
+    found, todo = set(), list(groups)
     while todo:
         if (group := todo.pop()) not in found:
             found.add(group)

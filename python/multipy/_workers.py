@@ -164,6 +164,8 @@ class Worker:
 
     def give_variables(self, groups, seconds=None, stop=None):
         """Those (_functions.py) that a pickle is about to name, if it has not got them."""
+        if self._groups.issuperset(groups):
+            return
         for group in groups:
             if group not in self._groups:
                 self.run(group.pickle, seconds, stop)
@@ -174,6 +176,7 @@ class Worker:
 
     def give(self, sent, seconds=None, stop=None):
         """A function (_functions.py) that a task is about to name, if it has not got it."""
+        self.give_variables(sent.groups, seconds, stop)
         if sent.token not in self._functions:
             while len(self._functions) >= MOST_FUNCTIONS:
                 longest_unused = next(iter(self._functions))
