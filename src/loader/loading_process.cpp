@@ -16,7 +16,7 @@ namespace {
 /// Tells payloads apart without reading them all: where it lies, its size, and
 /// both ends of it (the first holds the build id).
 std::string quickKey(std::span<const std::byte> bytes) {
-  const std::size_t end = std::min<std::size_t>(bytes.size(), 1 << 16);
+  const std::size_t end = std::min<std::size_t>(bytes.size(), 1 << 12);
   return std::to_string(reinterpret_cast<std::uintptr_t>(bytes.data())) + " " +
          std::to_string(bytes.size()) + " " + base::Blake2b::digest(bytes.first(end)) + " " +
          base::Blake2b::digest(bytes.last(end));
