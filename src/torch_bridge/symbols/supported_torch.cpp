@@ -14,6 +14,7 @@
 #include <sstream>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "base/object_list.h"
 #include "multipy/runtime/Exception.h"
@@ -38,17 +39,45 @@ bool isLibrary(std::string_view path, std::string_view name) {
 
 using Counts = std::unordered_map<std::string_view, int>;  // name → how often
 
+// What is looked for among some ten thousands.
+struct Wanted {
+  std::unordered_set<std::string_view> names;
+  std::set<std::string_view> stems;  // none of which begins with another
+
+  Wanted() {
+    std::set<std::string_view> all;
+    for (const RedirectedSymbol& symbol : redirectedSymbols()) {
+      names.insert(symbol.name);
+      if (!symbol.stem.empty()) all.insert(symbol.stem);
+    }
+    const BindingSymbols& binding = bindingSymbols();
+    names.insert(std::begin(binding.wrap), std::end(binding.wrap));
+    names.insert(
+        {binding.variableClass, binding.toPyObject, binding.toIValue, binding.getPyInterpreter});
+    for (const std::string_view stem : all)
+      if (stems.empty() || !stem.starts_with(*stems.rbegin())) stems.insert(stem);
+  }
+
+  bool isOverload(std::string_view name) const {
+    const auto after = stems.upper_bound(name);
+    return after != stems.begin() && name.starts_with(*std::prev(after));
+  }
+};
+
 struct Symbols {
-  Counts undefined, defined;
+  Counts undefined, defined;             // of those with names that are wanted
+  std::set<std::string_view> strangers;  // undefined ones with other names, of the same functions
 };
 
 Symbols symbolsOf(const elf::SharedObject& library) {
+  static const auto& wanted = *new Wanted;
   Symbols symbols;
-  symbols.undefined.reserve(library.symbolCount());
-  symbols.defined.reserve(library.symbolCount());
   for (uint32_t index = 1; index < library.symbolCount(); ++index) {
     const elf::Symbol symbol = library.symbol(index);
-    ++(symbol.defined ? symbols.defined : symbols.undefined)[symbol.name];
+    if (wanted.names.contains(symbol.name))
+      ++(symbol.defined ? symbols.defined : symbols.undefined)[symbol.name];
+    else if (!symbol.defined && wanted.isOverload(symbol.name))
+      symbols.strangers.insert(symbol.name);
   }
   return symbols;
 }
@@ -86,16 +115,7 @@ void compareRedirected(const Symbols& symbols, Differences& differences) {
                           known.names + ": expected once, found " + std::to_string(known.found) +
                           " times");
   }
-  std::set<std::string_view> known, stems;
-  for (const RedirectedSymbol& symbol : redirectedSymbols()) {
-    known.insert(symbol.name);
-    if (!symbol.stem.empty()) stems.insert(symbol.stem);
-  }
-  std::set<std::string_view> strangers;
-  for (const auto& [name, times] : symbols.undefined)
-    for (const std::string_view stem : stems)
-      if (name.starts_with(stem) && !known.contains(name)) strangers.insert(name);
-  for (const std::string_view name : strangers)
+  for (const std::string_view name : symbols.strangers)
     differences.push_back("undefined symbol " + std::string(name) +
                           ": not expected, a function or overload that is not routed");
 }
