@@ -150,13 +150,13 @@ class _OwnPackage:
 class _OnFirstImport:
     """Finder of one module, which `execute(loader, module)` is to execute the first time.
 
-    Then `calls` are called with it.
+    Then `calls` are called with it; before it, what is in `before`.
     """
 
     def __init__(self, name, execute=lambda loader, module: loader.exec_module(module), calls=()):
         self.name = name
         self._execute = execute
-        self.calls = list(calls)
+        self.before, self.calls = [], list(calls)
 
     def find_spec(self, name, path=None, target=None):
         if name != self.name:
@@ -167,6 +167,8 @@ class _OnFirstImport:
         return spec
 
     def execute(self, loader, module):
+        for call in self.before:
+            call()
         self._execute(loader, module)
         for call in self.calls:
             call(module)
@@ -174,16 +176,26 @@ class _OnFirstImport:
             sys.meta_path.remove(self)
 
 
+def before(name, call):
+    """Has `call` called before a module is executed, by the thread that imports it, if it has not been."""
+    if name not in sys.modules:
+        _first_import_of(name).before.append(call)
+
+
 def after(name, call):
     """Has `call` called with a module that has been executed: now, or by the thread that imports it."""
     if name in sys.modules:
         call(sys.modules[name])
-        return
+    else:
+        _first_import_of(name).calls.append(call)
+
+
+def _first_import_of(name):
     for finder in sys.meta_path:
         if isinstance(finder, _OnFirstImport) and finder.name == name:
-            finder.calls.append(call)
-            return
-    sys.meta_path.insert(0, _OnFirstImport(name, calls=[call]))
+            return finder
+    sys.meta_path.insert(0, finder := _OnFirstImport(name))
+    return finder
 
 
 class _MetaPath(list):

@@ -12,6 +12,7 @@
 #include "runtime/object_state.h"
 #include "runtime/session_state.h"
 #include "tensors.h"
+#include "torch_bridge/torch_bridge.h"
 
 namespace multipy::host {
 
@@ -41,6 +42,19 @@ void keep(PyObject* result) noexcept try {
   keptForCall.emplace(Kept{std::move(session), std::move(object)});
 } catch (const std::exception&) {
   keptForCall.reset();  // the answer is refused then
+}
+
+// By Python code in an interpreter that is about to import torch, with its GIL. Of the program's
+// Python no thread imports torch meanwhile, since it has that one's GIL.
+void prepareForTorch(PyObject*) noexcept {
+  const runtime::GilReleased outside;
+  const PyGILState_STATE state = takeGil();
+  try {
+    bridge::prepareForTorch();
+  } catch (const std::exception&) {
+    // The first library of torch's meets with it again, which is where it is told.
+  }
+  PyGILState_Release(state);
 }
 
 }  // namespace
@@ -140,7 +154,8 @@ void registerSources(InterpreterManager& manager, const Pairs& sources) {
     manager.registerModuleSource(
         name, name != kInside ? source
                               : source + "\nuse_functions(" + address(&HostBuffer::hold) + ", " +
-                                    address(&HostBuffer::giveUp) + ", " + address(&keep) + ")\n");
+                                    address(&HostBuffer::giveUp) + ", " + address(&keep) + ", " +
+                                    address(&prepareForTorch) + ")\n");
 }
 
 // ---------------------------------------------------------------- there

@@ -6,6 +6,7 @@
 #include "keyboard_interrupts.h"
 #include "pool.h"
 #include "stops.h"
+#include "torch_bridge/torch_bridge.h"
 #include "worker.h"
 
 namespace {
@@ -23,6 +24,7 @@ PyModuleDef definition = {PyModuleDef_HEAD_INIT,
 }  // namespace
 
 PyMODINIT_FUNC PyInit__host() {
+  multipy::bridge::adoptWithTorch();
   if (!multipy::host::initResultMemory()) return nullptr;
   multipy::host::prepareKeyboardInterrupts();
   PyObject* const module = PyModule_Create(&definition);

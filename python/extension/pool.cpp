@@ -29,7 +29,6 @@
 #include "arrays.h"
 #include "crossing.h"
 #include "direct_values.h"
-#include "first_start.h"
 #include "interpreter/common/reference.h"
 #include "keyboard_interrupts.h"
 #include "pool_figures.h"
@@ -123,7 +122,7 @@ PyObject* create(PyTypeObject* type, PyObject* arguments, PyObject*) {
       std::chrono::duration<double>(afterSeconds));
   replacement.afterHeapBytes = afterBytes;
   std::shared_ptr<State> state;
-  if (!startInterpreters([&] {
+  if (!outside([&] {
         options.environment = std::make_shared<PythonEnvironment>(prefix);
         state = State::make(static_cast<std::size_t>(interpreters), options);
         registerSources(state->manager, sources);

@@ -8,22 +8,10 @@
 #include "base/interpreter_id.h"
 #include "interpreter/common/reference.h"
 #include "torch_bridge/python_binding.h"
+#include "torch_bridge/torch_bridge.h"
 
 namespace multipy::host {
 namespace {
-
-// Of an imported torch; null with a Python exception.
-const TorchPython* importedTorch() {
-  const TorchPython* const torch = bridge::torchPython(InterpreterId::program());
-  if (torch && *torch->variableClass) return torch;
-  PyObject* const module = PyImport_ImportModule("torch");
-  Py_XDECREF(module);
-  if (!module) return nullptr;
-  if (torch && *torch->variableClass) return torch;
-  PyErr_SetString(PyExc_RuntimeError,
-                  "the torch that this Python imports is not the one that interpreters share");
-  return nullptr;
-}
 
 // What torch throws, as a Python exception. (Its python_error has set one.)
 template <typename Body>
@@ -35,6 +23,21 @@ bool guarded(Body&& body) {
     if (!PyErr_Occurred()) PyErr_SetString(PyExc_RuntimeError, error.what());
     return false;
   }
+}
+
+// Of an imported torch; null with a Python exception.
+const TorchPython* importedTorch() {
+  const auto ofProgram = [] { return bridge::torchPython(InterpreterId::program()); };
+  if (!ofProgram() && !guarded(bridge::prepareForTorch)) return nullptr;
+  const TorchPython* const torch = ofProgram();
+  if (torch && *torch->variableClass) return torch;
+  PyObject* const module = PyImport_ImportModule("torch");
+  Py_XDECREF(module);
+  if (!module) return nullptr;
+  if (torch && *torch->variableClass) return torch;
+  PyErr_SetString(PyExc_RuntimeError,
+                  "the torch that this Python imports is not the one that interpreters share");
+  return nullptr;
 }
 
 }  // namespace

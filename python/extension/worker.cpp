@@ -15,7 +15,6 @@
 #include <vector>
 
 #include "crossing.h"
-#include "first_start.h"
 #include "interpreter/common/reference.h"
 #include "stops.h"
 
@@ -65,7 +64,7 @@ PyObject* create(PyTypeObject* type, PyObject* arguments, PyObject*) {
       !variablesOf(variables, own) || !pythonOptionsOf(flags, own))
     return nullptr;
   std::shared_ptr<State> state;
-  if (!startInterpreters([&] {
+  if (!outside([&] {
         state = {new State(prefix, std::move(own)), DeletedWithoutGil<State>()};
         state->begin(sources);
       }))

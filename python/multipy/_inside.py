@@ -102,11 +102,14 @@ def call_kept_for_each(token, calls):
 _hold = _give_up = _keep = 0
 
 
-def use_functions(hold, give_up, keep):
-    """Addresses of functions of the program's: what holds a buffer of its, what gives that up, and what
-    keeps an object for it."""
+def use_functions(hold, give_up, keep, prepare_for_torch):
+    """Addresses of functions of the program's: what holds a buffer of its, what gives that up, what keeps an
+    object for it, and what is called before torch is imported."""
+    import _multipy_bootstrap
+
     global _hold, _give_up, _keep
     _hold, _give_up, _keep = hold, give_up, keep
+    _multipy_bootstrap.before("torch", lambda: _multipy_host.call_program(prepare_for_torch, None))
 
 
 def _opened(address, size, described, tensors):

@@ -3,7 +3,6 @@
 #include <dlfcn.h>
 #include <link.h>
 
-#include <atomic>
 #include <functional>
 #include <mutex>
 #include <string>
@@ -84,8 +83,6 @@ void redirectProgram() {
                           [](std::string_view path) { return path == programsLibrary(); });
 }
 
-std::atomic<bool> adopting{false};
-
 void adopt() {
   const fs::path library = libtorchPython();
   verifyTorch(elf::SharedObject::read(library), torchFiles(library));
@@ -125,19 +122,10 @@ bool programHasPython() {
   return has;
 }
 
-void adoptProgramsPython(const std::function<void()>& meanwhile) {
+void adoptProgramsPython() {
   static std::once_flag once;
-  std::call_once(once, [&] {
-    struct AtIt {
-      AtIt() { adopting = true; }
-      ~AtIt() { adopting = false; }
-    } const atIt;
-    if (meanwhile) meanwhile();
-    adopt();
-  });
+  std::call_once(once, adopt);
 }
-
-bool isAdoptingProgramsPython() noexcept { return adopting; }
 
 void loadForProgram(const fs::path& library) { adoptOperatorsOf(load(library)); }
 

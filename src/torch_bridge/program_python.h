@@ -14,7 +14,6 @@
 #pragma once
 
 #include <filesystem>
-#include <functional>
 
 namespace multipy::bridge {
 
@@ -22,12 +21,9 @@ namespace multipy::bridge {
 /// Decided at the first call.
 bool programHasPython();
 
-/// Once; further calls have no effect. Only where programHasPython(). `meanwhile` is called first:
-/// it may start a thread that starts an interpreter. Throws UnsupportedTorchError, LoadError, and
-/// what `meanwhile` throws.
-void adoptProgramsPython(const std::function<void()>& meanwhile = {});
-/// Whether a thread is at it, for which others would wait.
-bool isAdoptingProgramsPython() noexcept;
+/// Once; further calls have no effect. Only where programHasPython(). Throws UnsupportedTorchError,
+/// LoadError.
+void adoptProgramsPython();
 
 /// Loads a library that registers with torch as it is, for the program, for good. Throws LoadError.
 void loadForProgram(const std::filesystem::path& library);

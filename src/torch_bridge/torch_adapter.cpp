@@ -96,7 +96,7 @@ class TorchAdapter final : public loader::LibraryAdapter {
   void beforeLoad(InterpreterId slot, const fs::path& original) override {
     const auto registering = registeringName(original);
     if (!registering || slot == InterpreterId::resident()) return;
-    prepareProcess();
+    prepareForTorch();
     if (isLibtorchPython(original)) redirect();
     if (!isResident(*registering)) loadResidentCopy(original, *registering);
     StaticPhase::begin();

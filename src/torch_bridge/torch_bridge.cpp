@@ -66,6 +66,8 @@ TorchRoutes makeRoutes() {
   return routes;
 }
 
+std::atomic<bool> isAdoptedWithTorch{false};
+
 }  // namespace
 
 const TorchRoutes& torchRoutes() {
@@ -73,14 +75,18 @@ const TorchRoutes& torchRoutes() {
   return *routes;
 }
 
-void prepareProcess(const std::function<void()>& meanwhile) {
-  if (programHasPython())
-    adoptProgramsPython(meanwhile);
-  else
+void prepareProcess() {
+  if (!programHasPython())
     registerPyInterpreter();
+  else if (!isAdoptedWithTorch)
+    adoptProgramsPython();
 }
 
-bool isBeingPrepared() noexcept { return isAdoptingProgramsPython(); }
+void adoptWithTorch() noexcept { isAdoptedWithTorch = true; }
+
+void prepareForTorch() {
+  if (programHasPython()) adoptProgramsPython();
+}
 
 bool purge(InterpreterId slot) noexcept {
   if (!slot.isInterpreter()) return true;

@@ -33,12 +33,16 @@ void setResidentCopyLoader(std::function<void(const std::filesystem::path& libra
 const TorchRoutes& torchRoutes();
 
 /// Makes the router ready for a further interpreter: registers the process's
-/// one PyInterpreter, or adopts that of the program's own Python (program_python.h, which says what
-/// `meanwhile` is); once. Called before the first private copy of a library of torch's loads.
-/// Throws UnsupportedTorchError if this process already has another owner of it.
-void prepareProcess(const std::function<void()>& meanwhile = {});
-/// Whether a thread is adopting the program's Python: prepareProcess() waits for it.
-bool isBeingPrepared() noexcept;
+/// one PyInterpreter, or adopts that of the program's own Python (program_python.h); once. Throws
+/// UnsupportedTorchError if this process already has another owner of it.
+void prepareProcess();
+
+/// From now on the program's Python is adopted when the first interpreter imports torch, which
+/// others do without: the program calls prepareForTorch() then, with its GIL.
+void adoptWithTorch() noexcept;
+/// Before the first private copy of a library of torch's loads: what adoptWithTorch() has put off.
+/// Throws UnsupportedTorchError, LoadError.
+void prepareForTorch();
 
 /// A part of teardown (interpreter_core.cpp has the order), with slot's GIL held: its kernels
 /// and table entries are removed. False: there was not enough memory for that, and its

@@ -495,6 +495,36 @@ class Processes(unittest.TestCase):
             """
         )
 
+    def test_the_programs_torch_is_left_alone_until_a_task_imports_torch(self):
+        self.run_program(
+            """
+            import multipy, pathlib, sys
+            def has_libtorch_python():
+                return "libtorch_python" in pathlib.Path("/proc/self/maps").read_text()
+            with multipy.InterpreterPoolExecutor(2) as pool:
+                assert list(pool.map(abs, [-1, -2])) == [1, 2]
+                assert not has_libtorch_python()
+                assert pool.submit(eval, "__import__('torch').ones(2).sum().item()").result() == 2
+                assert has_libtorch_python() and "torch" not in sys.modules
+            """
+        )
+
+    def test_a_program_and_its_interpreters_import_torch_at_once(self):
+        self.run_program(
+            """
+            import multipy, threading
+            with multipy.InterpreterPoolExecutor(3) as pool:
+                pool.submit(abs, -1).result()
+                tasks = [pool.submit(eval, "__import__('torch').ones(2).sum().item()") for _ in range(3)]
+                import torch
+                assert [task.result() for task in tasks] == [2, 2, 2]
+                layer = torch.nn.Linear(2, 2)
+                layer(torch.ones(2)).sum().backward()
+                assert layer.weight.grad is not None
+                assert torch.empty(3, device="meta").cumsum(0).shape == (3,)
+            """
+        )
+
     def test_an_interpreter_that_imports_torch_when_it_starts(self):
         with tempfile.TemporaryDirectory() as folder:
             pathlib.Path(folder, "sitecustomize.py").write_text("import torch")

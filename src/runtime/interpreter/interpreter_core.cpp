@@ -93,8 +93,7 @@ std::shared_ptr<InterpreterCore> InterpreterCore::start(const InterpreterRecipe&
 }
 
 void InterpreterCore::bringUp(const InterpreterRecipe& recipe, InterpreterOptions options) {
-  // (What another thread is at is waited for by the first library of torch's: torch_adapter.cpp.)
-  if (!bridge::isBeingPrepared()) bridge::prepareProcess();
+  bridge::prepareProcess();
   prepareResidentCopy(recipe.cache);
 
   slot_ = Ownership::instance().admit();
