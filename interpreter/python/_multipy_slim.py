@@ -116,6 +116,10 @@ def _is_fake_tensor(x):
     return isinstance(x, torch.Tensor) and torch._C._is_fake_tensor(x)
 
 
+def _no_fake_mode(inputs=None):
+    """While torch._guards has not been executed there is none."""
+
+
 class _Torch(finder.Package):
     name = "torch"
     groups = {
@@ -228,6 +232,16 @@ class _Torch(finder.Package):
                 ("torch._tensor_str", "_str_intern"),
             ),
             {"is_fake_tensor": _is_fake_tensor},
+        ),
+        # Asked for each tensor that is loaded.
+        **dict.fromkeys(
+            (
+                ("torch._utils", "_restore_device_fake_mode"),
+                ("torch.serialization", "_legacy_load"),
+                ("torch.serialization", "load_tensor"),
+                ("torch.serialization", "persistent_load"),
+            ),
+            {"active_fake_mode": _no_fake_mode, "detect_fake_mode": _no_fake_mode},
         ),
     }
 

@@ -279,6 +279,31 @@ done.append(_multipy_lazy_modules.is_done("graphs"))
             "([(5, 4), (4, 2), (4, 2), (4, 2), (4, 2)], [False, True])");
 }
 
+TEST(SlimTorch, TensorsAreLoadedWithoutTheRest) {
+  const Interpreter slim = interpreter(true);
+  const std::string files = kModules + R"(
+import io
+files = []
+for zipped in True, False:
+    files.append(io.BytesIO())
+    tensors = {"a": torch.arange(3.0), "b": torch.nn.Parameter(torch.ones(2))}
+    torch.save(tensors, files[-1], _use_new_zipfile_serialization=zipped)
+def loaded():
+    for file in files:
+        file.seek(0)
+        yield torch.load(file)
+)";
+  EXPECT_EQ(text(slim, files + "found = [each['a'].tolist() for each in loaded()]",
+                 "(found, type(sys.modules['torch._guards']).__name__)"),
+            "([[0.0, 1.0, 2.0], [0.0, 1.0, 2.0]], 'LazyModule')");
+  const std::string fake = files + R"(
+from torch._subclasses.fake_tensor import FakeTensorMode
+with FakeTensorMode():
+    found = [type(value).__name__ for value in next(loaded()).values()]
+)";
+  EXPECT_EQ(text(slim, fake, "found"), text(interpreter(false), fake, "found"));
+}
+
 TEST(SlimTorch, TypesOfOperatorsAreKnownWithoutTorchDistributed) {
   const Interpreter slim = interpreter(true);
   const std::string import = kModules + "from torch._library import infer_schema\n";
