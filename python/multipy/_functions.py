@@ -62,6 +62,9 @@ class _Kept:
     def __init__(self, value, group, name):
         self.value, self.group, self.place = value, group, (group.number, name)
 
+    def is_in_use(self):
+        return sys.getrefcount(self.value) > 2  # this one's, and the call's
+
 
 def in_order(groups):
     """Groups, and those that they name, in the order in which a worker has to have them."""
@@ -101,6 +104,7 @@ class Functions:
             self._first = False
 
     def _keep(self, named):
+        self._forget_others()
         assigned = by_value.assigned_in(vars(sys.modules["__main__"]))  # which are a worker's own anyway
         new = {
             name: value
@@ -115,14 +119,22 @@ class Functions:
         return known is not None and known.value is value
 
     def _add(self, values):
-        if not values:
-            return
-        group = _Group(values, self.known, self._how)
+        if values:
+            group = _Group(values, self.known, self._how)
+            self._have({**self._variables, **{name: _Kept(value, group, name) for name, value in values.items()}})
+
+    def _forget_others(self):
+        """Values that the main module's variables are no longer bound to, nor anything else."""
+        main = vars(sys.modules["__main__"])
+        still = {name: each for name, each in self._variables.items() if main.get(name) is each.value or each.is_in_use()}
+        self._have(still)
+
+    def _have(self, variables):
         before = {each.group for each in self._variables.values()}
-        self._variables.update((name, _Kept(value, group, name)) for name, value in values.items())
-        self.known = {id(each.value): each for each in self._variables.values()}
-        for each in before - {each.group for each in self._variables.values()}:
-            each.is_over = True
+        self._variables = variables
+        self.known = {id(each.value): each for each in variables.values()}
+        for group in before - {each.group for each in variables.values()}:
+            group.is_over = True
 
     def sent(self, function):
         """None for what is not a function at the main module's top level: that goes with each task."""
@@ -132,6 +144,7 @@ class Functions:
         with self._lock:
             known = self._sent.pop(function.__qualname__, None)
             if known is None or not known.used_the_same(used):
+                known = None  # with what it has used
                 self._keep(named)
                 known = Sent(function, used, self.known, self._how)
             self._sent[function.__qualname__] = known

@@ -1166,6 +1166,27 @@ class Processes(unittest.TestCase):
             """
         )
 
+    def test_what_variables_of_the_main_module_were_bound_to_goes(self):
+        self.run_script(
+            """
+            import gc, weakref
+            import multipy
+
+            class Large: pass
+            large = Large()
+            def use(): return type(large).__name__
+
+            if __name__ == "__main__":
+                known = weakref.ref(large)
+                with multipy.InterpreterPoolExecutor(1) as pool:
+                    assert pool.submit(use).result() == "Large"
+                    large = None
+                    assert pool.submit(use).result() == "NoneType"
+                    gc.collect()
+                    assert known() is None, gc.get_referrers(known())
+            """
+        )
+
     def test_what_functions_of_the_main_module_change_in_place_is_one_object_for_all_of_them(self):
         program = """
             import functools, sys, types
