@@ -199,7 +199,6 @@ def main():
         print(json.dumps(found))
         return
 
-    subprocess.run([sys.executable, __file__, "--one", "multipy"], check=True, stdout=subprocess.DEVNULL)  # not counted
     results = {kind: {} for kind in EXECUTORS}
     for repeat in range(options.repeats):
         for kind in EXECUTORS:
