@@ -81,10 +81,10 @@ def _with_kept_variables(kind, with_all):
             return value if place is None else _Made(kept, place)
 
         def place_of(self, value):
-            if (kept := self.known.get(id(value))) is None:
+            if (known := self.known.get(id(value))) is None:
                 return None
-            self.groups.add(kept.group)
-            return kept.place
+            self.groups.add(known.group)
+            return known.place
 
         def reducer_override(self, value):
             if isinstance(value, type) and _is_made_by_its_module(value):
